@@ -1,0 +1,94 @@
+/** What an answered compaction does to the state, whichever phase asked for it. */
+import { note, show, userMessage } from './answer.ts';
+import type { LoopConfig } from './config.ts';
+import { applyCompaction, freedEnough } from './context/auto-compact.ts';
+import { contextSize } from './context/tokens.ts';
+import type { EventOf } from './event.ts';
+import { drawId } from './ids.ts';
+import { isBlank, type Message } from './message.ts';
+import type { AutoCompactTracking, Compaction, LoopState, QueryAccount } from './state.ts';
+import type { ToolUseContext } from './tools/context.ts';
+
+type Answered = EventOf<'compact.answered'>;
+
+/**
+ * The state after the summary has replaced what it summarises; null when the compaction failed: the summary is empty,
+ * cut or refused, or it frees too little. A failed one leaves the history as it was.
+ */
+export function compactedState(state: LoopState, event: Answered, config: LoopConfig): LoopState | null {
+  const { compaction } = state.scratch;
+  if (compaction === null || event.stopReason !== 'end_turn' || isBlank(event.text)) return null;
+  const [drawn, id] = drawId(state.query);
+  const text = note(`Summary of the conversation so far: ${event.text}`);
+  const result = applyCompaction(state, config, compaction, userMessage(id, 'summary', [{ type: 'text', text }]));
+  if (!freedEnough(result, state, config)) return null;
+  const { messages, tokensBefore, tokensAfter } = result;
+  const carried = {
+    ...state.carried,
+    messages,
+    toolUseContext: forgetFiles(state.carried.toolUseContext, messages),
+    autoCompactTracking: compactedTracking(state, compaction, config),
+  };
+  const query = accountAfter(drawn, state, config);
+  const scratch = { ...state.scratch, additions: [], compaction: null };
+  const boundary = { type: 'boundary', kind: compaction.kind, tokensBefore, tokensAfter } as const;
+  return show({ ...state, carried, scratch, query }, boundary);
+}
+
+function accountAfter(query: QueryAccount, state: LoopState, config: LoopConfig): QueryAccount {
+  const left = query.taskBudgetRemaining ?? config.taskBudget;
+  const taskBudgetRemaining = left === null ? null : Math.max(0, left - contextSize(state, config));
+  return { ...query, measured: null, staged: [], taskBudgetRemaining };
+}
+
+/** A compaction soon after the last one that worked is a refill; anything else sets the row of refills back. */
+function compactedTracking(state: LoopState, compaction: Compaction, config: LoopConfig): AutoCompactTracking {
+  const { compacted, turnsSince, refills } = state.carried.autoCompactTracking;
+  const isRefill = compacted && turnsSince < config.limits.refillTurns;
+  return {
+    compacted: true,
+    turnId: compaction.effectId,
+    turnsSince: 0,
+    failures: 0,
+    refills: isRefill ? refills + 1 : 0,
+  };
+}
+
+/** The state after a proactive compaction that failed: one failure more, the breaker perhaps open, the history as it was. */
+export function failedState(state: LoopState, config: LoopConfig): LoopState {
+  const tracking = state.carried.autoCompactTracking;
+  const failures = tracking.failures + 1;
+  const breakerOpen = state.query.breakerOpen || failures >= config.limits.compactionFailures;
+  return {
+    ...state,
+    carried: { ...state.carried, autoCompactTracking: { ...tracking, failures } },
+    scratch: { ...state.scratch, compaction: null },
+    query: { ...state.query, breakerOpen },
+  };
+}
+
+/** Keeps the files whose content the model can still see: those that a tool use in `messages` names. */
+function forgetFiles(context: ToolUseContext, messages: readonly Message[]): ToolUseContext {
+  const named = messages.flatMap(namedPaths);
+  const entries = Object.entries(context.filesRead);
+  const kept = entries.filter(([path]) => named.some((name) => path === name || path.endsWith(`/${name}`)));
+  return kept.length === entries.length ? context : { ...context, filesRead: Object.fromEntries(kept) };
+}
+
+function namedPaths(message: Message): readonly string[] {
+  if (message.role !== 'assistant') return [];
+  return message.content.flatMap((block) => {
+    const path = block.type === 'tool_use' ? block.input['file_path'] : undefined;
+    return typeof path === 'string' ? [path.replace(/^\.\//, '')] : [];
+  });
+}
+
+/** Begins a compaction: the summariser is asked once more, perhaps with a shorter input. */
+export function beginCompaction(state: LoopState, compaction: Omit<Compaction, 'effectId'>): LoopState {
+  const [query, id] = drawId(state.query);
+  return {
+    ...state,
+    query: { ...query, summaryCalls: query.summaryCalls + 1 },
+    scratch: { ...state.scratch, compaction: { ...compaction, effectId: `compact-${id}` }, compactionTried: true },
+  };
+}

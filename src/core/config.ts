@@ -1,0 +1,189 @@
+/**
+ * What a query may do and how far. Read once when the query starts, frozen, never read again; what changes while the
+ * query runs (current model, tool list, learnt window) is state.
+ */
+
+import type { LoopState } from './state.ts';
+
+/** One context layer. Contract: pure; separates no tool use from its result; returns the same object when it changes nothing. */
+export type Layer = (state: LoopState, config: LoopConfig) => LoopState;
+
+/** `anthropic`: everything the Messages API knows. `plain`: other servers that speak `/v1/messages`. */
+export type WireProfile = 'anthropic' | 'plain';
+
+/** `default` asks for what changes things; `acceptEdits` lets file edits pass; `plan` lets only reading pass;
+ * `dontAsk` denies what would have to be asked; `bypassPermissions` lets everything pass that no rule denies. */
+export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions';
+
+/** `off`; `adaptive`: the model decides; a number: a fixed budget in tokens, which must stay under `max_tokens`. */
+export type ThinkingOption = 'off' | 'adaptive' | number;
+
+/** What a model can hold and say, in tokens. */
+export interface ModelLimits {
+  readonly contextWindow: number;
+  readonly maxOutput: number;
+}
+
+/** Every bound that keeps recovery from spinning (section 10 of the loop contract, `docs/termination.md`). */
+export interface RecoveryLimits {
+  /** Requests repeated for one answer on one model after failures that time may cure, all kinds together. Default 10. */
+  readonly retries: number;
+  /** Overloads in a row after which the next model of the list takes over. Default 3. */
+  readonly overloadsBeforeFallback: number;
+  /** Continuations of a cut answer in one turn. Default 3 (the seed's number). */
+  readonly outputRecoveries: number;
+  /** Answers in one turn that asked for tools in a form that cannot be run. Default 3. */
+  readonly malformedAnswers: number;
+  /** `pause_turn` answers sent back in one turn. Default 10. */
+  readonly pauseTurns: number;
+  /** Answers in one turn of thinking and nothing else that are asked again. Default 1. */
+  readonly thinkingOnly: number;
+  /** Blocking answers of stop hooks in one query. Default 8; 1 is the behaviour of the seed. */
+  readonly stopHookBlocks: number;
+  /** Continuations that the token budget may cause in one query. Default 50. */
+  readonly budgetContinuations: number;
+  /** Compactions that failed in a row before auto-compact stops trying for the rest of the query. Default 3. */
+  readonly compactionFailures: number;
+  /** Requests of one compaction after the first, each with a shorter input, when the input is itself too long. Default 3. */
+  readonly compactionShrinks: number;
+  /** Refills in a row (a need for compaction soon after one that worked) before the next need ends the query. Default 3. */
+  readonly refills: number;
+  /** A need for compaction within so many turns of the last one that worked is a refill. Default 3. */
+  readonly refillTurns: number;
+}
+
+export interface RetryDelays {
+  /** Wait before the first retry, in milliseconds; doubled for each further one. Default 500 (the SDK's number). */
+  readonly baseMs: number;
+  /** Largest wait of the doubling, in milliseconds. Default 32,000. */
+  readonly capMs: number;
+  /** Largest wait that a server may ask for, in milliseconds. Default 60,000. */
+  readonly retryAfterCapMs: number;
+  /** Share of the wait that chance (seeded) takes off, 0 to 1. Default 0.25 (the SDK's number). */
+  readonly jitter: number;
+}
+
+/** Buffers under the context window, in tokens; each is capped at a share of the window when the window is small. */
+export interface ContextBuffers {
+  /** Kept free for the answer. Default 20,000, at most 30 % of the window. */
+  readonly outputReserve: number;
+  /** Auto-compact begins this far under the effective window. Default 13,000, at most 20 %. */
+  readonly compactBuffer: number;
+  /** The hard limit stands this far under the effective window. Default 3,000, at most 5 %. */
+  readonly blockBuffer: number;
+}
+
+export interface LoopConfig {
+  readonly profile: WireProfile;
+  /** The primary model, then those that take over on overload, in order. Never empty. */
+  readonly models: readonly string[];
+  /** Writes tool-use summaries and span summaries in the background; null switches both off. */
+  readonly smallModel: string | null;
+  /** Limits by model name; `fallbackLimits` for a model that is not listed. */
+  readonly modelLimits: Readonly<Record<string, ModelLimits>>;
+  readonly fallbackLimits: ModelLimits;
+  /** System prompt; empty for none. */
+  readonly system: string;
+  /** Tokens counted for system prompt and tools beside their estimate. Default 0. */
+  readonly systemTokens: number;
+  /** Who asks: `repl`, `sdk`, `agent:<name>`, `compact`, `session_memory`. The last two may not compact or be refused. */
+  readonly querySource: string;
+  /** Turns (whole answers with their tool runs) that the query may take; null for no limit. */
+  readonly maxTurns: number | null;
+  /** The caller's own output limit in tokens; null for `defaultOutputCap` with escalation. */
+  readonly maxOutputTokens: number | null;
+  /** `max_tokens` of an ordinary request. Default 8,000, measured above a fixed thinking budget. */
+  readonly defaultOutputCap: number;
+  /** `max_tokens` after an escalation, if the model and the window allow. Default 64,000. */
+  readonly escalatedOutputCap: number;
+  /** Under this `max_tokens` a request is not worth sending. Default 3,000, at most 5 % of a small window. */
+  readonly outputFloor: number;
+  readonly thinking: ThinkingOption;
+  /** Summarise before the window is full. Default true. */
+  readonly autoCompact: boolean;
+  /** Summarise once a turn when the API says that the input is too long. Default true. */
+  readonly reactiveCompact: boolean;
+  readonly collapse: boolean;
+  readonly snip: boolean;
+  readonly microcompact: 'off' | 'local' | 'server';
+  /** Replaces layer 2. Must be pure: a replay calls it again. Default null: the built-in one. */
+  readonly microcompactor: Layer | null;
+  readonly buffers: ContextBuffers;
+  /** Tokens at the end of the history that compaction leaves as they are. Default 8,000, at most 10 % of the window. */
+  readonly protectedTail: number;
+  /** A compaction must free at least this share of the context to count as one that worked. Default 0.1. */
+  readonly minimumFreed: number;
+  /** Added to the request for a summary; null for none. */
+  readonly compactInstructions: string | null;
+  /** Output tokens that the query should use; null for no budget. */
+  readonly tokenBudget: number | null;
+  /** `output_config.task_budget.total` in tokens; null for none. */
+  readonly taskBudget: number | null;
+  readonly permissionMode: PermissionMode;
+  /** Tools that may run at once. Default 10. */
+  readonly toolConcurrency: number;
+  /** True when stop hooks exist; without any the phase is passed through with no effect. */
+  readonly stopHooks: boolean;
+  readonly limits: RecoveryLimits;
+  readonly delays: RetryDelays;
+}
+
+export const defaultLimits: RecoveryLimits = {
+  retries: 10,
+  overloadsBeforeFallback: 3,
+  outputRecoveries: 3,
+  malformedAnswers: 3,
+  pauseTurns: 10,
+  thinkingOnly: 1,
+  stopHookBlocks: 8,
+  budgetContinuations: 50,
+  compactionFailures: 3,
+  compactionShrinks: 3,
+  refills: 3,
+  refillTurns: 3,
+};
+
+/** The defaults of every option; a caller changes what differs: `{ ...defaultConfig, maxTurns: 20 }`. */
+export const defaultConfig: LoopConfig = {
+  profile: 'anthropic',
+  models: ['claude-sonnet-5-5'],
+  smallModel: null,
+  modelLimits: {},
+  // What every model of the public overview could hold or more in late 2026; small enough to be safe elsewhere.
+  fallbackLimits: { contextWindow: 200_000, maxOutput: 64_000 },
+  system: '',
+  systemTokens: 0,
+  querySource: 'sdk',
+  maxTurns: null,
+  maxOutputTokens: null,
+  defaultOutputCap: 8_000,
+  escalatedOutputCap: 64_000,
+  outputFloor: 3_000,
+  thinking: 'off',
+  autoCompact: true,
+  reactiveCompact: true,
+  collapse: false,
+  snip: false,
+  microcompact: 'off',
+  microcompactor: null,
+  buffers: { outputReserve: 20_000, compactBuffer: 13_000, blockBuffer: 3_000 },
+  protectedTail: 8_000,
+  minimumFreed: 0.1,
+  compactInstructions: null,
+  tokenBudget: null,
+  taskBudget: null,
+  permissionMode: 'default',
+  toolConcurrency: 10,
+  stopHooks: false,
+  limits: defaultLimits,
+  delays: { baseMs: 500, capMs: 32_000, retryAfterCapMs: 60_000, jitter: 0.25 },
+};
+
+/** The queries that exist to shrink a context: they are never compacted, refused for size, or held by stop hooks. */
+export function isShrinking(config: LoopConfig): boolean {
+  return config.querySource === 'compact' || config.querySource === 'session_memory';
+}
+
+export function isSubAgent(config: LoopConfig): boolean {
+  return config.querySource.startsWith('agent:');
+}

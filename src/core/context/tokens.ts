@@ -1,0 +1,128 @@
+/**
+ * How many tokens the context holds: the API's own newest figure plus a deliberately high estimate of what came after.
+ */
+import type { LoopConfig } from '../config.ts';
+import type { Message, Usage } from '../message.ts';
+import type { LoopState, ToolSpec } from '../state.ts';
+
+/** Rough price of one image: the API's own formula (width × height / 750) at the largest size it keeps. */
+const imageTokens = 1_600;
+/** Rough price of one document page, and characters of base64 that one page takes. */
+const pageTokens = 2_000;
+const pageCharacters = 60_000;
+/** What role and framing of one message cost. */
+const messageOverhead = 4;
+/** The learnt factor stays within these. */
+const ratioRange = { least: 0.8, most: 2 };
+
+const messageCache = new WeakMap<object, number>();
+
+/**
+ * Estimates the tokens of a text: bytes / 3, or bytes / 1.8 where fewer than 65 % of the characters are letters or
+ * spaces (JSON, listings, numbers). Measured against the newer tokenizer: about right on code, high on prose.
+ */
+export function estimateText(text: string): number {
+  let letters = 0;
+  let bytes = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code >= 0xd800 && code < 0xe000 ? 2 : 3;
+    if (code === 32 || (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code >= 0x80) letters += 1;
+  }
+  return Math.ceil(letters >= text.length * 0.65 ? bytes / 3 : bytes / 1.8);
+}
+
+interface AnyBlock {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+/** Estimates one content block in the form of the API. */
+export function estimateBlock(block: AnyBlock): number {
+  switch (block.type) {
+    case 'text':
+      return estimateText(String(block['text']));
+    case 'thinking':
+      return estimateText(String(block['thinking'])) + estimateText(String(block['signature']));
+    case 'image':
+      return imageTokens;
+    case 'document':
+      return pageTokens * Math.max(1, Math.ceil(JSON.stringify(block['source']).length / pageCharacters));
+    case 'tool_result':
+      return messageOverhead + estimateContent(block['content']);
+    case 'tool_use':
+      return messageOverhead + estimateText(String(block['name'])) + estimateText(JSON.stringify(block['input']));
+    default:
+      return estimateText(JSON.stringify(block));
+  }
+}
+
+function estimateContent(content: unknown): number {
+  if (typeof content === 'string') return estimateText(content);
+  if (!Array.isArray(content)) return 0;
+  return (content as readonly AnyBlock[]).reduce((sum, block) => sum + estimateBlock(block), 0);
+}
+
+/** Estimates one message, stored or in wire form; each object is measured once, since messages never change. */
+export function estimateMessage(message: { readonly content: readonly unknown[] }): number {
+  const known = messageCache.get(message);
+  if (known !== undefined) return known;
+  const tokens = messageOverhead + estimateContent(message.content);
+  messageCache.set(message, tokens);
+  return tokens;
+}
+
+export function estimateMessages(messages: readonly Message[], from = 0): number {
+  let sum = 0;
+  for (let index = from; index < messages.length; index += 1) {
+    const message = messages[index]!;
+    if (!message.refused) sum += estimateMessage(message);
+  }
+  return sum;
+}
+
+const toolsCache = new WeakMap<object, number>();
+
+function estimateTools(tools: readonly ToolSpec[]): number {
+  const known = toolsCache.get(tools);
+  if (known !== undefined) return known;
+  const tokens = tools.length === 0 ? 0 : estimateText(JSON.stringify(tools));
+  toolsCache.set(tools, tokens);
+  return tokens;
+}
+
+/** Tokens of system prompt and tools, which no compaction can free. */
+export function fixedTokens(state: LoopState, config: LoopConfig): number {
+  return config.systemTokens + estimateText(config.system) + estimateTools(state.query.tools);
+}
+
+/** Estimates a history as a whole, with what is fixed: the one measure in which compactions are compared. */
+export function estimateHistory(messages: readonly Message[], state: LoopState, config: LoopConfig): number {
+  return Math.ceil((fixedTokens(state, config) + estimateMessages(messages)) * state.query.tokenRatio);
+}
+
+/** Tokens that the next request will hold: history and what re-asks added to it. */
+export function contextSize(state: LoopState, config: LoopConfig): number {
+  const { measured, tokenRatio } = state.query;
+  const { messages } = state.carried;
+  const added = estimateMessages(state.scratch.additions);
+  if (measured === null) return estimateHistory(messages, state, config) + Math.ceil(added * tokenRatio);
+  const beyond = measured.messages - messages.length;
+  const appended =
+    beyond <= 0
+      ? estimateMessages(messages, measured.messages) + added
+      : estimateMessages(state.scratch.additions, beyond);
+  return measured.tokens + Math.ceil(appended * tokenRatio);
+}
+
+/** Whether a figure of a server can be believed: some servers report no usage, or zeros. */
+export function isUsable(usage: Usage): boolean {
+  return usage.input + usage.cacheRead + usage.cacheCreation > 0;
+}
+
+/** The factor after a request whose whole input was estimated at `estimated` and reported as `reported`. */
+export function learnRatio(ratio: number, estimated: number, reported: number): number {
+  if (estimated < 1 || reported < 1) return ratio;
+  const learnt = ratio * (reported / estimated);
+  return Math.min(ratioRange.most, Math.max(ratioRange.least, learnt));
+}

@@ -1,0 +1,108 @@
+/** Effects follow from states: what runs after an event and did not before is started, what runs no more is cancelled. */
+import type { LoopConfig } from './config.ts';
+import { buildCompactRequest } from './context/auto-compact.ts';
+import type { Effect, EffectOf, RunningEffect } from './effect.ts';
+import type { LoopEvent } from './event.ts';
+import { phaseEffectId, phaseEffects, runningTools } from './running.ts';
+import type { LoopState, ToolRun } from './state.ts';
+import { applyChanges } from './tools/context.ts';
+import { buildRequest, conversation } from './wire/request.ts';
+
+/** What the outside has to do when `before` became `after` by `event`: stop, show, start, in this order. */
+export function effectsBetween(
+  before: LoopState,
+  after: LoopState,
+  event: LoopEvent,
+  config: LoopConfig,
+): readonly Effect[] {
+  const effects: Effect[] = [];
+  for (const id of runningIds(before)) {
+    if (!isAnsweredBy(id, event) && !isRunningId(after, id)) effects.push({ type: 'cancel', id });
+  }
+  for (const output of after.outbox) effects.push({ type: 'emit', output });
+  for (const effect of startedEffects(before, after, config)) effects.push(effect);
+  return effects;
+}
+
+/** Effects of `after` that did not run in `before`. */
+export function startedEffects(before: LoopState, after: LoopState, config: LoopConfig): readonly RunningEffect[] {
+  const started: RunningEffect[] = [];
+  const phaseId = phaseEffectId(after);
+  if (phaseId !== null && phaseId !== phaseEffectId(before)) started.push(phaseEffect(after, config));
+  started.push(...startedTools(before, after));
+  const summary = startedSummary(before, after);
+  if (summary !== null) started.push(summary);
+  return started;
+}
+
+/** The effect that the phase waits for. Only for a phase that has one. */
+export function phaseEffect(state: LoopState, config: LoopConfig): RunningEffect {
+  const id = phaseEffectId(state) ?? '';
+  const { attempt, compaction } = state.scratch;
+  switch (phaseEffects[state.phase]) {
+    case 'compact': {
+      if (compaction === null) break;
+      return { type: 'compact', id, kind: compaction.kind, request: buildCompactRequest(state, config, compaction) };
+    }
+    case 'collectAttachments':
+      return { type: 'collectAttachments', id, context: batchContext(state), tools: state.query.tools };
+    case 'runStopHooks':
+      return { type: 'runStopHooks', id, stopHookActive: state.carried.stopHookActive, messages: conversation(state) };
+    case 'streamModel': {
+      if (attempt === null) break;
+      const { number, messageId, delayMs } = attempt;
+      return { type: 'streamModel', id, attempt: number, messageId, delayMs, request: buildRequest(state, config) };
+    }
+    default:
+      break;
+  }
+  throw new Error(`The phase ${state.phase} waits for no effect.`);
+}
+
+/** Tools that run in `after` and did not in `before`. */
+export function startedTools(before: LoopState, after: LoopState): readonly EffectOf<'runTool'>[] {
+  if (before.scratch.toolRuns === after.scratch.toolRuns) return [];
+  const running = runningTools(before);
+  return runningTools(after)
+    .filter((run) => !running.some((other) => other.effectId === run.effectId))
+    .map((run) => toolEffect(after, run));
+}
+
+function toolEffect(state: LoopState, run: ToolRun): EffectOf<'runTool'> {
+  const { effectId, toolUseId, name, input, decisions } = run;
+  return { type: 'runTool', id: effectId, toolUseId, name, input, context: batchContext(state), decisions };
+}
+
+/** What tools share now: the context of the turn with what earlier tools of the batch changed. */
+function batchContext(state: LoopState): EffectOf<'runTool'>['context'] {
+  const changes = state.scratch.toolRuns.flatMap((run) => run.outcome?.contextChanges ?? []);
+  return applyChanges(state.carried.toolUseContext, changes);
+}
+
+/** The tool-use summary that starts with this turn, or null. */
+export function startedSummary(before: LoopState, after: LoopState): EffectOf<'summarizeToolUse'> | null {
+  const pending = after.carried.pendingToolUseSummary;
+  if (pending === null || pending.effectId === before.carried.pendingToolUseSummary?.effectId) return null;
+  // The answer that asked for the tools and the message with their results.
+  const messages = after.carried.messages.slice(-2);
+  return { type: 'summarizeToolUse', id: pending.effectId, toolUseIds: pending.toolUseIds, messages };
+}
+
+/** Ids of everything that runs. */
+export function runningIds(state: LoopState): readonly string[] {
+  const phaseId = phaseEffectId(state);
+  const summary = state.carried.pendingToolUseSummary;
+  return [
+    ...(phaseId === null ? [] : [phaseId]),
+    ...runningTools(state).map((run) => run.effectId),
+    ...(summary === null ? [] : [summary.effectId]),
+  ];
+}
+
+function isRunningId(state: LoopState, id: string): boolean {
+  return runningIds(state).includes(id);
+}
+
+function isAnsweredBy(id: string, event: LoopEvent): boolean {
+  return 'effectId' in event && event.effectId === id;
+}

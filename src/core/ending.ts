@@ -1,0 +1,159 @@
+/** How a query is brought to its end: what history keeps, what is shown, which facts the terminal states. */
+import { addNote, dropAttempt, keepAnswer, keepResultsWith, reportedBlocks, show } from './answer.ts';
+import type { LoopConfig } from './config.ts';
+import { whatFills } from './context/auto-compact.ts';
+import { fixedTokens } from './context/tokens.ts';
+import type { EventOf } from './event.ts';
+import type { Failure } from './failure.ts';
+import { emptyScratch } from './initial-state.ts';
+import type { Message } from './message.ts';
+import { failureIn, isVerdict, shownFailure } from './recovery.ts';
+import type {
+  CompletedOutcome,
+  LoopState,
+  Terminal,
+  TerminalFacts,
+  TerminalName,
+  ToolRun,
+  Unfinished,
+} from './state.ts';
+import { isRunning } from './tools/schedule.ts';
+import { conversation } from './wire/request.ts';
+import { keepCut } from './cut.ts';
+
+interface Ending {
+  readonly failure?: Failure;
+  readonly detail?: string;
+}
+
+/** Ends the query: what re-asks added enters the history, the failure is shown once, the facts are written down. */
+export function end(state: LoopState, reason: Exclude<TerminalName, 'completed'>, ending: Ending = {}): LoopState {
+  return finish(state, ending, (facts) => ({ reason, outcome: null, ...facts }));
+}
+
+export function complete(state: LoopState, outcome: CompletedOutcome, ending: Ending = {}): LoopState {
+  return finish(state, ending, (facts) => ({ reason: 'completed', outcome, ...facts }));
+}
+
+function finish(state: LoopState, ending: Ending, terminalOf: (facts: TerminalFacts) => Terminal): LoopState {
+  const failure = ending.failure ?? null;
+  const shown = failure === null ? state : show(state, { type: 'error', failure });
+  const terminal = terminalOf({
+    turns: state.carried.turnCount,
+    usage: state.query.usage,
+    modelCalls: state.query.modelCalls,
+    summaryCalls: state.query.summaryCalls,
+    failure,
+    detail: ending.detail ?? null,
+  });
+  return {
+    ...shown,
+    carried: { ...shown.carried, messages: conversation(shown), pendingToolUseSummary: null },
+    scratch: emptyScratch,
+    terminal,
+  };
+}
+
+
+export const emptyDetail = 'The model answered with thinking and nothing else, twice.';
+export const uselessSummary = 'The conversation was summarised, but the summary was unusable or freed too little.';
+
+export function fullDetail(state: LoopState, config: LoopConfig): string {
+  return `${whatFills(state, config, fixedTokens(state, config))} Shorten it or start a new session.`;
+}
+
+export function stopHookDetail(config: LoopConfig, errors: readonly string[]): string {
+  return `Stop hooks blocked more than ${config.limits.stopHookBlocks} times; the last said: ${errors.join(' ')}`;
+}
+
+/** The reason that a tool hook gave for stopping the loop, or null. */
+export function stopWord(state: LoopState): string | null {
+  return state.scratch.toolRuns.map((run) => run.outcome?.stop ?? null).find((stop) => stop !== null) ?? null;
+}
+
+/** What is kept of an answer that broke off: its whole blocks, its unfinished text, a result for every whole tool use. */
+export function keepBroken(state: LoopState): LoopState {
+  const { end: ended } = state.scratch;
+  const unfinished = ended?.type === 'failed' ? ended.unfinished : null;
+  return keepBlocks(state, unfinished, () => 'No result: the answer of the model broke off.');
+}
+
+function keepBlocks(state: LoopState, unfinished: Unfinished | null, why: (run: ToolRun) => string): LoopState {
+  return keepResultsWith(keepAnswer(state, 'broken', unfinished), why);
+}
+
+/** After a full window the cut answer stays; after an error there is none. */
+export function keepOverflown(state: LoopState): LoopState {
+  return state.scratch.end?.type === 'answered' ? keepCut(state) : keepBroken(state);
+}
+
+/** The cut answer stays; its tools never start, and what ran early of them is forgotten with them. */
+export function outputLimitReached(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  return complete(keepAnswer(state, 'cut'), 'output_limit', { failure: shownFailure(state, config) });
+}
+
+/** The refused answer is forgotten by the consumer; it, and what caused it, is left out of later requests. */
+export function refused(state: LoopState): LoopState {
+  const messages = conversation(state);
+  const cause = messages.findLastIndex((message) => message.role === 'user' && message.origin === 'user');
+  const marked = messages.map((message, index) => (index < Math.max(0, cause) ? message : { ...message, refused: true }));
+  const answer = refusedAnswer(state);
+  const dropped = dropAttempt(state, 'the model refused to answer');
+  const carried = { ...dropped.carried, messages: [...marked, ...answer] };
+  const query = { ...dropped.query, measured: null };
+  const scratch = { ...dropped.scratch, additions: [] };
+  return complete({ ...dropped, carried, scratch, query }, 'refusal', {
+    detail: 'The model refused; the refused turn is left out of later requests.',
+  });
+}
+
+function refusedAnswer(state: LoopState): readonly Message[] {
+  const { attempt } = state.scratch;
+  const content = reportedBlocks(state.scratch);
+  if (attempt === null || content.length === 0) return [];
+  return [{ role: 'assistant', id: attempt.messageId, model: attempt.model, content, refused: true }];
+}
+
+export function modelFailed(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const detail = isVerdict(state, 'malformed') ? 'malformed_tool_use_exhausted' : modelDetail(state, config);
+  return end(keepBroken(state), 'model_error', { failure: shownFailure(state, config), detail });
+}
+
+function modelDetail(state: LoopState, config: LoopConfig): string {
+  if (isVerdict(state, 'thrown')) return failureIn(state)?.message ?? 'Something threw.';
+  if (isVerdict(state, 'pause_turn')) return 'pause_turn_exhausted';
+  return `Gave up after ${config.limits.retries + 1} requests for one answer.`;
+}
+
+const interruption = {
+  streaming: 'The user interrupted the answer.',
+  tools: 'The user interrupted while tools were running.',
+};
+
+export function abortedStreaming(state: LoopState, event: EventOf<'abort'>): LoopState {
+  const kept = keepBlocks(state, event.unfinished, () => 'Not run: the user interrupted the answer.');
+  return end(interrupted(kept, event, interruption.streaming), 'aborted_streaming', {});
+}
+
+export function abortedTools(state: LoopState, event: EventOf<'abort'>): LoopState {
+  const kept = state.phase === 'runningTools' ? keepResultsWith(state, whyAborted) : state;
+  return end(interrupted(kept, event, interruption.tools), 'aborted_tools', {});
+}
+
+/** Why a tool use of an aborted batch has no result of its own. */
+function whyAborted(run: ToolRun): string {
+  return isRunning(run)
+    ? 'Aborted by the user while it ran: it may have done a part of its work, and may still be running.'
+    : 'Not run: the user interrupted.';
+}
+
+export function notStarted(run: ToolRun): string {
+  return isRunning(run) ? whyAborted(run) : 'Not run: the user denied another tool use and ended the turn.';
+}
+
+/** A message that was sent with the abort says enough and waits for the next query; else a note says what happened. */
+function interrupted(state: LoopState, event: EventOf<'abort'>, text: string): LoopState {
+  const queued = event.message === null ? state.query.queued : [...state.query.queued, event.message];
+  const kept = { ...state, query: { ...state.query, queued } };
+  return event.kind === 'submit' ? kept : addNote(kept, 'interruption', text);
+}

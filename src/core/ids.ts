@@ -1,0 +1,25 @@
+/** Ids and chance, both derived from the seed in the state: a replay draws the same ones. */
+import type { QueryAccount } from './state.ts';
+
+/** The n-th id of a seed. A seed in uuid form gives ids in uuid form: the last group holds the number. */
+export function idAt(seed: string, number: number): string {
+  return `${seed.slice(0, 24)}${number.toString(16).padStart(12, '0')}`;
+}
+
+/** The account after one more id was drawn, and that id. */
+export function drawId(query: QueryAccount): readonly [QueryAccount, string] {
+  const drawn = query.drawn + 1;
+  return [{ ...query, drawn }, idAt(query.seed, drawn)];
+}
+
+/** A number from 0 (inclusive) to 1 (exclusive) that depends on the seed and `salt` alone (FNV-1a, then a mixing step). */
+export function chance(seed: string, salt: number): number {
+  let hash = 0x811c9dc5;
+  const text = `${seed}:${salt}`;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  hash = Math.imul(hash ^ (hash >>> 12), 0x297a2d39);
+  return ((hash ^ (hash >>> 15)) >>> 0) / 0x1_0000_0000;
+}

@@ -1,0 +1,59 @@
+/** `escapement/core`: the loop as a pure function. Imports immer and nothing else; runs wherever JavaScript runs. */
+export { bound, type Bound } from './bound.ts';
+export {
+  defaultConfig,
+  defaultLimits,
+  type ContextBuffers,
+  type Layer,
+  type LoopConfig,
+  type ModelLimits,
+  type PermissionMode,
+  type RecoveryLimits,
+  type RetryDelays,
+  type ThinkingOption,
+  type WireProfile,
+} from './config.ts';
+export { compactThreshold, effectiveWindow, hardLimit } from './context/thresholds.ts';
+export { contextSize, estimateMessage, estimateText } from './context/tokens.ts';
+export { continues } from './continue.ts';
+export type { Effect, EffectName, EffectOf, EffectTypes, RunningEffect } from './effect.ts';
+export type { EventOf, EventType, LoopEvent } from './event.ts';
+export { failureOf, type Failure, type FailureClass } from './failure.ts';
+export { initialState, type QueryStart } from './initial-state.ts';
+export { inside, type InsideName } from './inside.ts';
+export type { Json, JsonObject } from './json.ts';
+export type {
+  AssistantBlock,
+  AssistantMessage,
+  Message,
+  Origin,
+  ToolResultBlock,
+  ToolUseBlock,
+  Usage,
+  UserBlock,
+  UserMessage,
+} from './message.ts';
+export type { Emitted, Observation, Output } from './output.ts';
+export type {
+  Carried,
+  CompletedOutcome,
+  ContinueName,
+  LoopState,
+  Phase,
+  QueuedMessage,
+  Terminal,
+  TerminalName,
+  ToolOutcome,
+  ToolSpec,
+  ToolVerdict,
+  WaitingPhase,
+} from './state.ts';
+export { allows, follow, step, type Step } from './step.ts';
+export { table, type Row, type RowKind } from './table.ts';
+export { terminals } from './terminal.ts';
+export type { ContextChange, FileRecord, PermissionRule, ToolUseContext } from './tools/context.ts';
+export type { Arrow, Transition } from './transition.ts';
+export { projectHistory } from './wire/project.ts';
+export { buildRequest } from './wire/request.ts';
+export type { WireMessage, WireRequest, WireTool } from './wire/request-type.ts';
+export { validateRequest, type Violation } from './wire/validate.ts';

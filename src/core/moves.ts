@@ -1,0 +1,156 @@
+/** What the moves inside an iteration do to the state, apart from those of an attempt. */
+import { addMessage, dropAttempt, keepAnswer, keepResults, noAttempt, show, userMessage } from './answer.ts';
+import { beginCompaction, compactedState, failedState } from './compaction.ts';
+import type { LoopConfig } from './config.ts';
+import { nextSkip, planCut } from './context/auto-compact.ts';
+import { applyLayers } from './context/layers.ts';
+import { keepCut } from './cut.ts';
+import type { EventOf, LoopEvent } from './event.ts';
+import { failureOf } from './failure.ts';
+import { drawId } from './ids.ts';
+import { noUsage } from './message.ts';
+import { isVerdict } from './recovery.ts';
+import { isLive, phaseEffects } from './running.ts';
+import type { LoopState, ToolRun } from './state.ts';
+import { isRunning, schedule, syntheticOutcome } from './tools/schedule.ts';
+
+/** The answer of an effect that nobody waits for any more: a dropped attempt, an abandoned tool, a finished query. */
+export function isLate(state: LoopState, event: LoopEvent): boolean {
+  return 'effectId' in event && !isLive(state, event.effectId);
+}
+
+export function layered(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const shrunk = applyLayers(state, config);
+  return { ...shrunk, scratch: { ...shrunk.scratch, layered: true } };
+}
+
+export function noRoom(state: LoopState): LoopState {
+  const failure = failureOf('overflow', 'The conversation leaves no room in the context window for an answer.');
+  const end = { type: 'failed', failure, unfinished: null, usage: noUsage } as const;
+  return { ...state, scratch: { ...state.scratch, ...noAttempt, end, verdict: 'overflow' } };
+}
+
+export function beginAutoCompact(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const cut = planCut(state, config) ?? 0;
+  return beginCompaction(state, { kind: 'auto_compact', cures: null, cut, skip: 0, shrinks: 0 });
+}
+
+/** A partial answer that a full window left is kept first; what ran early of a failed one is forgotten. */
+export function beginReactiveCompact(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const { end, verdict } = state.scratch;
+  const settled = keepCut(state);
+  const waiting = { ...settled, scratch: { ...settled.scratch, ...noAttempt, end, verdict } };
+  const cures = isVerdict(state, 'media') ? 'media' : 'overflow';
+  const cut = planCut(waiting, config) ?? 0;
+  return beginCompaction(waiting, { kind: 'reactive_compact', cures, cut, skip: 0, shrinks: 0 });
+}
+
+export function compactionWorked(state: LoopState, event: EventOf<'compact.answered'>, config: LoopConfig): LoopState {
+  return compactedState(state, event, config) ?? state;
+}
+
+export function mayShrink(state: LoopState, event: EventOf<'compact.failed'>, config: LoopConfig): boolean {
+  const { compaction } = state.scratch;
+  if (compaction === null || event.failure.class !== 'overflow') return false;
+  return compaction.shrinks < config.limits.compactionShrinks && nextSkip(state, compaction) !== null;
+}
+
+export function shrinkCompaction(state: LoopState): LoopState {
+  const { compaction } = state.scratch;
+  if (compaction === null) return state;
+  const skip = nextSkip(state, compaction) ?? compaction.skip;
+  return beginCompaction(state, { ...compaction, skip, shrinks: compaction.shrinks + 1 });
+}
+
+export function compactionFailed(state: LoopState, event: LoopEvent, config: LoopConfig): LoopState {
+  const why = event.type === 'compact.failed' ? event.failure.message : 'the summary was unusable or freed too little.';
+  return show(failedState(state, config), { type: 'notice', text: `Compaction failed: ${why}` });
+}
+
+export function startTools(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const kept = keepAnswer(state, 'whole');
+  const toolRuns = schedule(kept.scratch.toolRuns, 'all', config);
+  return { ...kept, scratch: { ...kept.scratch, toolRuns } };
+}
+
+/** Gives the phase that follows an effect of its own. */
+function withEffect(state: LoopState, name: string): LoopState {
+  const [query, id] = drawId(state.query);
+  return { ...state, query, scratch: { ...state.scratch, effectId: `${name}-${id}` } };
+}
+
+export function askStopHooks(state: LoopState): LoopState {
+  return withEffect(keepAnswer(state, 'whole'), 'runStopHooks');
+}
+
+export function takeResults(state: LoopState): LoopState {
+  return withEffect(keepResults(state), 'collectAttachments');
+}
+
+export function withNotices(state: LoopState, event: { readonly notices: readonly string[] }): LoopState {
+  return event.notices.reduce((shown, text) => show(shown, { type: 'notice', text }), state);
+}
+
+/** Attachments first, then what the user said: the newest words stand last. */
+export function collect(state: LoopState, event: EventOf<'attachments.collected'>): LoopState {
+  const attached = event.attachments.reduce((next, content) => {
+    const [query, id] = drawId(next.query);
+    const message = userMessage(id, 'attachment', content);
+    return show(addMessage({ ...next, query }, message), { type: 'user', message });
+  }, withNotices(state, event));
+  const said = attached.query.queued.reduce((next, { id, content }) => {
+    const added = addMessage(next, userMessage(id, 'user', content));
+    return show(added, { type: 'command', messageId: id, status: 'started' });
+  }, attached);
+  const tools = event.tools ?? said.query.tools;
+  const measured = event.tools === null ? said.query.measured : null;
+  return { ...said, query: { ...said.query, queued: [], tools, measured } };
+}
+
+export function queueMessage(state: LoopState, event: EventOf<'message.queued'>): LoopState {
+  return { ...state, query: { ...state.query, queued: [...state.query.queued, event.message] } };
+}
+
+export function showSummary(state: LoopState, event: EventOf<'toolUse.summarized'>): LoopState {
+  const toolUseIds = state.carried.pendingToolUseSummary?.toolUseIds ?? [];
+  const done = { ...state, carried: { ...state.carried, pendingToolUseSummary: null } };
+  return event.text === null ? done : show(done, { type: 'tool_use_summary', toolUseIds, text: event.text });
+}
+
+export function recordDecision(state: LoopState, event: EventOf<'tool.decided'>): LoopState {
+  const toolRuns = state.scratch.toolRuns.map((run) =>
+    run.toolUseId === event.toolUseId ? { ...run, decisions: [...run.decisions, event.decision] } : run,
+  );
+  return { ...state, scratch: { ...state.scratch, toolRuns } };
+}
+
+/** The answer that was under way is lost with the process that read it: a new attempt. */
+export function resumeStreaming(state: LoopState): LoopState {
+  const dropped = dropAttempt(state, 'the process ended while the model answered');
+  return { ...dropped, scratch: { ...dropped.scratch, compactionTried: true } };
+}
+
+/** The effect of the phase once more, under a new id: the old one died with its process. */
+export function resumeEffect(state: LoopState): LoopState {
+  const { compaction } = state.scratch;
+  if (compaction !== null) return beginCompaction(state, compaction);
+  return withEffect(state, phaseEffects[state.phase] ?? state.phase);
+}
+
+/** What can do no harm twice runs again; any other tool may have done its work, and says so. */
+export function resumeTools(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  let { query } = state;
+  const resumed = state.scratch.toolRuns.map((run): ToolRun => {
+    if (!isRunning(run)) return run;
+    if (!run.verdict.readOnly && !run.verdict.replaySafe) {
+      return { ...run, status: 'ended', outcome: syntheticOutcome(interruptedSentence) };
+    }
+    const [drawn, id] = drawId(query);
+    query = drawn;
+    return { ...run, effectId: `runTool-${id}` };
+  });
+  return { ...state, query, scratch: { ...state.scratch, toolRuns: schedule(resumed, 'all', config) } };
+}
+
+const interruptedSentence =
+  'Interrupted: the process ended while this tool ran. It may have done its work; look before you run it again.';

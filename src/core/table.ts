@@ -1,0 +1,143 @@
+/** Every arrow of every transition in the one order that counts: the first that allows an event is taken. */
+import { continues } from './continue.ts';
+import { inside, type InsideName } from './inside.ts';
+import type { ContinueName, Phase, TerminalName } from './state.ts';
+import { terminals } from './terminal.ts';
+import type { Arrow, Transition, Trigger } from './transition.ts';
+
+export type RowKind = 'continue' | 'terminal' | 'inside';
+
+/** An arrow with the name of its transition. */
+export interface Row {
+  readonly kind: RowKind;
+  readonly transition: ContinueName | TerminalName | InsideName;
+  /** `transition.arrow`: unique, and what the chart and the coverage of the rows call it. */
+  readonly name: string;
+  readonly why: string;
+  readonly arrow: Arrow;
+}
+
+/** Rows of the arrows that are named, or of all arrows of the transition. */
+function rows(
+  kind: RowKind,
+  transition: Row['transition'],
+  { why, arrows }: Transition,
+  names: readonly string[],
+): readonly Row[] {
+  const chosen = names.length === 0 ? Object.keys(arrows) : names;
+  return chosen.map((name) => {
+    const arrow = arrows[name];
+    if (arrow === undefined) throw new Error(`The table names an arrow that does not exist: ${transition}.${name}`);
+    return { kind, transition, name: `${transition}.${name}`, why, arrow };
+  });
+}
+
+const move = (name: InsideName, ...names: string[]): readonly Row[] => rows('inside', name, inside[name], names);
+const goOn = (name: ContinueName, ...names: string[]): readonly Row[] => rows('continue', name, continues[name], names);
+const stop = (name: TerminalName, ...names: string[]): readonly Row[] => rows('terminal', name, terminals[name], names);
+
+export const table: readonly Row[] = [
+  // Whatever the phase: answers that nobody waits for change nothing; an abort beats everything else.
+  move('late_ignored'),
+  stop('aborted_streaming'),
+  stop('aborted_tools', 'aborted'),
+  move('message_queued'),
+  move('summary_shown'),
+  move('resumed'),
+
+  // ready
+  stop('hook_stopped', 'promptBlocked'),
+  move('started'),
+
+  // preparing: layers, compact, refuse, send
+  move('context_layered'),
+  stop('blocking_limit', 'refilled'),
+  move('compaction_began'),
+  stop('blocking_limit', 'full'),
+  move('request_refused'),
+  move('request_sent'),
+
+  // compacting
+  move('compaction_worked'),
+  move('compaction_shrunk', 'proactive'),
+  move('compaction_failed'),
+
+  // streaming
+  move('block_reported'),
+  move('attempt_ended'),
+  move('tool_reported'),
+  move('decision_recorded'),
+
+  // settling, 0: the answer is none, or none that can be used
+  stop('completed', 'refusal'),
+  move('fell_back'),
+  move('retried'),
+  move('pause_resent'),
+  move('malformed_reasked'),
+  move('thinking_only_reasked'),
+  stop('completed', 'empty'),
+  move('max_tokens_lowered'),
+  move('thinking_stripped'),
+  stop('model_error'),
+  // 1: tools
+  move('tools_started'),
+  // 2 and 3: it does not fit
+  goOn('collapse_drain_retry'),
+  move('media_replaced'),
+  stop('blocking_limit', 'refilledReactively'),
+  move('reactive_compaction_began'),
+  stop('prompt_too_long', 'noRungLeft'),
+  stop('image_error', 'noRungLeft'),
+  // 4: the output limit
+  goOn('max_output_tokens_escalate'),
+  goOn('max_output_tokens_recovery'),
+  stop('completed', 'outputLimit'),
+  // 5: the API answered and asking again cannot help; stop hooks are not asked
+  stop('completed', 'apiError'),
+  // 6: done
+  move('stop_hooks_asked'),
+  move('stop_hooks_skipped'),
+
+  // compactingReactively
+  goOn('reactive_compact_retry'),
+  move('compaction_shrunk', 'reactive'),
+  stop('prompt_too_long', 'compactionAnswered', 'compactionFailed'),
+  stop('image_error', 'compactionAnswered', 'compactionFailed'),
+
+  // runningTools: a denial that ends the turn, a hook that ends the loop, all done
+  stop('aborted_tools', 'denied'),
+  stop('hook_stopped', 'toolHook'),
+  move('tools_done'),
+
+  // attaching
+  move('attachments_collected'),
+
+  // advancing
+  stop('max_turns'),
+  goOn('next_turn'),
+
+  // runningStopHooks
+  stop('stop_hook_prevented'),
+  goOn('stop_hook_blocking'),
+  stop('completed', 'stopHookLimit'),
+  move('stop_hooks_passed'),
+
+  // budgeting
+  goOn('token_budget_continuation'),
+  stop('completed', 'budgetSpent', 'done'),
+].flat();
+
+const index = new Map<string, readonly Row[]>();
+for (const row of table) {
+  for (const phase of row.arrow.from) {
+    const key = `${phase} ${row.arrow.on}`;
+    index.set(key, [...(index.get(key) ?? []), row]);
+  }
+}
+
+const noRows: readonly Row[] = [];
+
+/** The rows that may answer `trigger` in `phase`, in their order. */
+export function rowsFor(phase: Phase, trigger: Trigger): readonly Row[] {
+  return index.get(`${phase} ${trigger}`) ?? noRows;
+}

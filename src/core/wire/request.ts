@@ -1,0 +1,136 @@
+/** State to the body of a request. */
+import type { LoopConfig } from '../config.ts';
+import { outputFloor } from '../context/thresholds.ts';
+import { contextSize } from '../context/tokens.ts';
+import type { JsonObject } from '../json.ts';
+import type { Message } from '../message.ts';
+import type { LoopState, ToolSpec } from '../state.ts';
+import { projectHistory } from './project.ts';
+import type { WireBlock, WireMessage, WireRequest, WireThinking, WireTool } from './request-type.ts';
+
+/** The least thinking budget that the API takes. */
+const leastThinkingBudget = 1_024;
+
+/** The history with what re-asks of this iteration added. */
+export function conversation(state: LoopState): readonly Message[] {
+  const { additions } = state.scratch;
+  return additions.length === 0 ? state.carried.messages : [...state.carried.messages, ...additions];
+}
+
+export function currentModel(state: LoopState, config: LoopConfig): string {
+  return config.models[state.query.modelIndex] ?? config.models[0] ?? '';
+}
+
+/** `max_tokens` that the query would like, before window and model have their say. */
+export function wantedMaxTokens(state: LoopState, config: LoopConfig): number {
+  const { maxOutputTokensOverride } = state.carried;
+  if (maxOutputTokensOverride !== null) return maxOutputTokensOverride;
+  if (config.maxOutputTokens !== null) return config.maxOutputTokens;
+  return config.defaultOutputCap + (typeof config.thinking === 'number' ? config.thinking : 0);
+}
+
+/** Tokens left in the window for an answer. */
+export function room(state: LoopState, config: LoopConfig): number {
+  return state.query.limits.contextWindow - contextSize(state, config);
+}
+
+/** `max_tokens` of the next request, or null when so little room is left that the request is an overflow. */
+export function fittingMaxTokens(state: LoopState, config: LoopConfig): number | null {
+  const lowered = state.scratch.loweredMaxTokens ?? Number.MAX_SAFE_INTEGER;
+  const wanted = Math.min(wantedMaxTokens(state, config), state.query.limits.maxOutput, lowered);
+  const fitting = Math.min(wanted, room(state, config));
+  return fitting < Math.min(wanted, outputFloor(state, config)) ? null : Math.max(1, fitting);
+}
+
+/** The request of the attempt in the state. */
+export function buildRequest(state: LoopState, config: LoopConfig): WireRequest {
+  const { attempt, end } = state.scratch;
+  const maxTokens = attempt?.maxTokens ?? config.defaultOutputCap;
+  const thinking = thinkingFor(config, maxTokens);
+  const model = attempt?.model ?? currentModel(state, config);
+  const messages = projectHistory(conversation(state), {
+    thinkingOf: thinking === null ? null : model,
+    endsPaused: end === null && isPaused(state),
+  });
+  return assemble(state, config, { model, maxTokens, thinking, messages, outputConfig: outputConfig(state, config) });
+}
+
+/** The newest answer among the additions ended in `pause_turn`: nothing was put behind it. */
+function isPaused(state: LoopState): boolean {
+  const { additions } = state.scratch;
+  return state.query.turn.pauseTurns > 0 && additions[additions.length - 1]?.role === 'assistant';
+}
+
+function outputConfig(state: LoopState, config: LoopConfig): JsonObject | null {
+  if (config.taskBudget === null || config.profile !== 'anthropic') return null;
+  const { taskBudgetRemaining } = state.query;
+  const remaining = taskBudgetRemaining === null ? {} : { remaining: taskBudgetRemaining };
+  return { task_budget: { type: 'tokens', total: config.taskBudget, ...remaining } };
+}
+
+/** Thinking that fits under `maxTokens`; null when it is off or does not fit. */
+export function thinkingFor(config: LoopConfig, maxTokens: number): WireThinking | null {
+  if (config.thinking === 'off') return null;
+  if (config.thinking === 'adaptive') return config.profile === 'anthropic' ? { type: 'adaptive' } : null;
+  const budget = Math.min(config.thinking, maxTokens - 1);
+  return budget < leastThinkingBudget ? null : { type: 'enabled', budget_tokens: budget };
+}
+
+interface RequestParts {
+  readonly model: string;
+  readonly maxTokens: number;
+  readonly thinking: WireThinking | null;
+  readonly messages: readonly WireMessage[];
+  readonly outputConfig: JsonObject | null;
+}
+
+/** Puts a request together; cache breakpoints only where the server knows them. */
+export function assemble(state: LoopState, config: LoopConfig, parts: RequestParts): WireRequest {
+  const caches = config.profile === 'anthropic';
+  return {
+    model: parts.model,
+    max_tokens: parts.maxTokens,
+    ...(config.system === '' ? {} : { system: systemBlocks(config.system, caches) }),
+    ...(state.query.tools.length === 0 ? {} : { tools: wireTools(state.query.tools) }),
+    messages: caches ? withBreakpoints(parts.messages) : parts.messages,
+    ...(parts.thinking === null ? {} : { thinking: parts.thinking }),
+    ...(parts.outputConfig === null ? {} : { output_config: parts.outputConfig }),
+  };
+}
+
+function systemBlocks(text: string, caches: boolean): readonly WireBlock[] {
+  return [caches ? { type: 'text', text, cache_control: { type: 'ephemeral' } } : { type: 'text', text }];
+}
+
+const toolsCache = new WeakMap<readonly ToolSpec[], readonly WireTool[]>();
+
+function wireTools(tools: readonly ToolSpec[]): readonly WireTool[] {
+  const known = toolsCache.get(tools);
+  if (known !== undefined) return known;
+  const wire = tools.map(({ name, description, input_schema }) => ({ name, description, input_schema }));
+  toolsCache.set(tools, wire);
+  return wire;
+}
+
+/** Marks the ends of the last two user messages: what was cached last time is found again, what is new is cached. */
+function withBreakpoints(messages: readonly WireMessage[]): readonly WireMessage[] {
+  const marked = [...messages];
+  let left = 2;
+  for (let index = marked.length - 1; index >= 0 && left > 0; index -= 1) {
+    const message = marked[index]!;
+    if (message.role !== 'user') continue;
+    marked[index] = withBreakpoint(message);
+    left -= 1;
+  }
+  return marked;
+}
+
+function withBreakpoint(message: WireMessage): WireMessage {
+  const last = message.content.length - 1;
+  return {
+    role: message.role,
+    content: message.content.map((block, index) =>
+      index === last ? { ...block, cache_control: { type: 'ephemeral' } } : block,
+    ),
+  };
+}
