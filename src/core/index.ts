@@ -56,4 +56,4 @@ export type { Arrow, Transition } from './transition.ts';
 export { projectHistory } from './wire/project.ts';
 export { buildRequest } from './wire/request.ts';
 export type { WireMessage, WireRequest, WireTool } from './wire/request-type.ts';
-export { validateRequest, type Violation } from './wire/validate.ts';
+// export { validateRequest, type Violation } from './wire/validate.ts';

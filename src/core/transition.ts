@@ -1,7 +1,7 @@
 /** What a rule is: a named, documented row of plain data. `step` and the chart read the same rows. */
 import type { LoopConfig } from './config.ts';
 import type { EventOf, EventType, LoopEvent } from './event.ts';
-import type { LoopState, Phase, WaitingPhase } from './state.ts';
+import type { DecidingPhase, LoopState, Phase, WaitingPhase } from './state.ts';
 
 /** What makes a row look: an event, or `always`: at once, as soon as the phase is entered or its state has changed. */
 export type Trigger = EventType | 'always';
@@ -47,3 +47,6 @@ export const waitingPhases: readonly WaitingPhase[] = [
   'runningStopHooks',
 ];
 
+
+/** Every phase that decides at once. */
+export const decidingPhases: readonly DecidingPhase[] = ['preparing', 'settling', 'advancing', 'budgeting'];
