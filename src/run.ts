@@ -1,0 +1,254 @@
+/** One query under way: the chart, its effects and its journal behind a queue that the consumer pulls from. */
+import { type Actor, type ActorOptions, createActor } from 'xstate';
+import { agentLoop, snapshotOf } from '../machines/agent-loop.ts';
+import { type Clock, sleep } from './clock.ts';
+import type { LoopConfig } from './core/config.ts';
+import type { LoopEvent } from './core/event.ts';
+import type { Emitted, Observation, Output } from './core/output.ts';
+import type { LoopState, QueuedMessage, Terminal, Unfinished } from './core/state.ts';
+import { loopActors } from './effects/actors.ts';
+import type { EffectRunners } from './effects/io.ts';
+import { enqueueObservation } from './effects/coalesce.ts';
+import type { Journal } from './session/journal.ts';
+
+export interface RunOptions {
+  readonly config: LoopConfig;
+  /** In phase `ready`, or any other phase when `resumes`. */
+  readonly state: LoopState;
+  readonly resumes: boolean;
+  readonly runners: EffectRunners;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  /** How long the end waits for effects that were cancelled, in milliseconds. */
+  readonly graceMs: number;
+  /** Watches the actors: an XState inspector. */
+  readonly inspect?: NonNullable<ActorOptions<typeof agentLoop>['inspect']>;
+  /** Called before each event is written, with its index in the journal; may interrupt the run. */
+  readonly beforeEvent?: (index: number, event: LoopEvent, state: LoopState) => void;
+}
+
+type Result = IteratorResult<Emitted, Terminal>;
+
+/** What `next()` gives once the terminal was handed out, as every generator does. */
+const closed: Result = { done: true, value: undefined as never };
+
+interface Waiter {
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Events that only record something: they are taken even while the consumer holds, right before an abort. */
+const recording: ReadonlySet<LoopEvent['type']> = new Set([
+  'model.blockEnded',
+  'tool.ended',
+  'tool.decided',
+  'message.queued',
+]);
+
+export class Run {
+  readonly #options: RunOptions;
+  readonly #actor: Actor<typeof agentLoop>;
+  readonly #outputs: Emitted[] = [];
+  readonly #inbox: LoopEvent[] = [];
+  readonly #waiters: Waiter[] = [];
+  readonly #readers: (() => void)[] = [];
+  readonly #effects = new Set<Promise<void>>();
+  readonly #consumed: string[] = [];
+  #eventCount = 0;
+  #unfinished: { index: number; parts: string[]; kind: Unfinished['type'] } | null = null;
+  #aborting = false;
+  /** `over`: the terminal is reached; `closed`: nothing more will be handed out. */
+  #phase: 'open' | 'over' | 'closed' = 'open';
+  /** The terminal may be handed out: nothing that the query started is waited for any more. */
+  #settled = false;
+  #error: { readonly error: unknown } | null = null;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    const { config, state, runners, clock } = options;
+    const actors = loopActors(runners, {
+      post: (event) => this.post(event),
+      observe: (observation) => this.#observe(observation),
+      ready: () => this.#ready(),
+      clock,
+      track: (_effect, ended) => this.#track(ended),
+      mayStart: () => !this.#aborting && this.#phase === 'open',
+    });
+    const machine = agentLoop.provide({ actors });
+    this.#actor = createActor(machine, {
+      input: { config, start: state, autoStart: false },
+      ...(options.resumes ? { snapshot: snapshotOf(state, config) } : {}),
+      ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
+    }) as Actor<typeof agentLoop>;
+    this.#actor.on('*', (output) => this.#emit(output));
+    this.#actor.subscribe({ complete: () => this.#finish(), error: (error) => this.#fail(error) });
+  }
+
+  /** The state after the newest event. */
+  get state(): LoopState {
+    return this.#actor.getSnapshot().context.state;
+  }
+
+  /** Starts the chart and takes the first event. */
+  start(event: LoopEvent): void {
+    this.#options.journal.begin(this.#options.config, this.#options.state);
+    this.#actor.start();
+    this.#inbox.push(event);
+    this.#pump();
+  }
+
+  next(): Promise<Result> {
+    if (this.#phase === 'closed') return Promise.resolve(closed);
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+      this.#pump();
+    });
+  }
+
+  /** Takes an event from outside or from an effect; it waits while the consumer holds. */
+  post(event: LoopEvent): void {
+    if (this.#phase !== 'open') {
+      this.#options.journal.late?.(event);
+      return;
+    }
+    if (event.type === 'model.blockEnded') this.#unfinished = null;
+    this.#inbox.push(event);
+    this.#pump();
+  }
+
+  /** Ends the query at once, whether or not the consumer holds. What was reported before is recorded first. */
+  abort(kind: 'interrupt' | 'submit', message: QueuedMessage | null): void {
+    if (this.#phase !== 'open' || this.#aborting) return;
+    this.#aborting = true;
+    while (this.#inbox[0] !== undefined && recording.has(this.#inbox[0].type)) this.#deliver(this.#inbox.shift()!);
+    if (this.#phase !== 'open') return;
+    this.#deliver({ type: 'abort', kind, message, unfinished: this.#takeUnfinished() });
+  }
+
+  /** Stops everything at once and hands out nothing more. */
+  close(): void {
+    if (this.#phase === 'closed') return;
+    this.#phase = 'closed';
+    this.#actor.stop();
+    this.#outputs.length = 0;
+    this.#release();
+    for (const waiter of this.#waiters.splice(0)) waiter.resolve(closed);
+  }
+
+  /** Hands out what is there; takes further events only while the consumer waits for something. */
+  #pump(): void {
+    this.#handOut();
+    while (this.#phase === 'open' && this.#isWanted() && this.#inbox.length > 0) {
+      this.#deliver(this.#inbox.shift()!);
+      this.#handOut();
+    }
+    if (this.#isWanted()) this.#release();
+  }
+
+  #isWanted(): boolean {
+    return this.#waiters.length > 0 && this.#outputs.length === 0;
+  }
+
+  #deliver(event: LoopEvent): void {
+    this.#options.beforeEvent?.(this.#eventCount, event, this.state);
+    if (this.#phase !== 'open') {
+      this.#options.journal.late?.(event);
+      return;
+    }
+    this.#eventCount += 1;
+    this.#options.journal.append(event);
+    this.#actor.send(event);
+  }
+
+  #emit(output: Output): void {
+    if (output.type === 'command' && output.status === 'started') this.#consumed.push(output.messageId);
+    this.#outputs.push(output);
+    this.#handOut();
+  }
+
+  #observe(observation: Observation): void {
+    if (this.#phase !== 'open') return;
+    this.#noteUnfinished(observation);
+    enqueueObservation(this.#outputs, observation);
+    this.#handOut();
+  }
+
+  #handOut(): void {
+    while (this.#outputs.length > 0 && this.#waiters.length > 0) {
+      this.#waiters.shift()!.resolve({ done: false, value: this.#outputs.shift()! });
+    }
+    if (this.#settled && this.#outputs.length === 0 && this.#waiters.length > 0) this.#handOutEnd();
+  }
+
+  #handOutEnd(): void {
+    this.#phase = 'closed';
+    const [first, ...others] = this.#waiters.splice(0);
+    const { terminal } = this.state;
+    if (this.#error !== null) first?.reject(this.#error.error);
+    else if (terminal !== null) first?.resolve({ done: true, value: terminal });
+    for (const other of others) other.resolve(closed);
+  }
+
+  /** Resolves as soon as the consumer waits for something that is not there yet. */
+  #ready(): Promise<void> {
+    if (this.#isWanted() || this.#phase !== 'open') return Promise.resolve();
+    return new Promise((resolve) => this.#readers.push(resolve));
+  }
+
+  #release(): void {
+    for (const reader of this.#readers.splice(0)) reader();
+  }
+
+  #track(ended: Promise<void>): void {
+    const settled = ended.finally(() => this.#effects.delete(settled));
+    this.#effects.add(settled);
+  }
+
+  #noteUnfinished(observation: Observation): void {
+    if (observation.type !== 'delta') return;
+    const { index, delta } = observation;
+    const kind = delta.type === 'tool_input' ? 'tool_use' : delta.type;
+    if (this.#unfinished?.index !== index) this.#unfinished = { index, parts: [], kind };
+    if (delta.type === 'text') this.#unfinished.parts.push(delta.text);
+  }
+
+  #takeUnfinished(): Unfinished | null {
+    const unfinished = this.#unfinished;
+    if (unfinished === null || this.state.phase !== 'streaming') return null;
+    return unfinished.kind === 'text' ? { type: 'text', text: unfinished.parts.join('') } : { type: unfinished.kind };
+  }
+
+  /** The chart is done. Effects that were cancelled get a grace period, so that nothing is left running. */
+  #finish(): void {
+    if (this.#phase !== 'open') return;
+    this.#phase = 'over';
+    this.#release();
+    void this.#settleEffects().then(() => this.#hangUp());
+  }
+
+  async #settleEffects(): Promise<void> {
+    if (this.#effects.size === 0) return;
+    const waiting = new AbortController();
+    const grace = sleep(this.#options.clock, this.#options.graceMs, waiting.signal).catch(() => {});
+    await Promise.race([Promise.allSettled([...this.#effects]), grace]);
+    waiting.abort();
+  }
+
+  /** The loop returned, so the commands that it took are completed; then the terminal is handed out. */
+  #hangUp(): void {
+    if (this.#phase !== 'over') return;
+    for (const messageId of this.#consumed) this.#outputs.push({ type: 'command', messageId, status: 'completed' });
+    this.#settled = true;
+    this.#handOut();
+  }
+
+  /** A bug of the rows or of an actor: what was shown stays shown, then the consumer gets the error. */
+  #fail(error: unknown): void {
+    if (this.#phase === 'closed') return;
+    this.#phase = 'over';
+    this.#error = { error };
+    this.#settled = true;
+    this.#release();
+    this.#handOut();
+  }
+}

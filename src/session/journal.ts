@@ -1,0 +1,62 @@
+/** What happened in a query, in order: the state it began with and every event. Enough to fold it again, bit for bit. */
+import type { LoopConfig } from '../core/config.ts';
+import type { LoopEvent } from '../core/event.ts';
+import type { LoopState } from '../core/state.ts';
+import { step } from '../core/step.ts';
+
+export const journalVersion = 1;
+
+/** A whole recorded query; plain JSON but for `config.microcompactor`. */
+export interface RecordedQuery {
+  readonly version: typeof journalVersion;
+  readonly config: LoopConfig;
+  readonly initial: LoopState;
+  readonly events: readonly LoopEvent[];
+}
+
+/** Where a query writes. Contract: `append` has stored the event when it returns; it must not throw for a valid event. */
+export interface Journal {
+  /** Called once, before the first event. */
+  readonly begin: (config: LoopConfig, initial: LoopState) => void;
+  /** Called with every event, before its effects are performed. */
+  readonly append: (event: LoopEvent) => void;
+  /** Called with the answer of an effect that came when the query was over: it changes nothing. */
+  readonly late?: (event: LoopEvent) => void;
+}
+
+export interface MemoryJournal extends Journal {
+  /** What was recorded so far; null before the query began. */
+  readonly recorded: () => RecordedQuery | null;
+  /** Answers that came after the end. */
+  readonly lateEvents: readonly LoopEvent[];
+}
+
+/** A journal that keeps everything in memory. */
+export function memoryJournal(): MemoryJournal {
+  let begun: { readonly config: LoopConfig; readonly initial: LoopState } | null = null;
+  const events: LoopEvent[] = [];
+  const lateEvents: LoopEvent[] = [];
+  return {
+    begin: (config, initial) => {
+      begun = { config, initial };
+    },
+    append: (event) => {
+      events.push(event);
+    },
+    late: (event) => {
+      lateEvents.push(event);
+    },
+    recorded: () => (begun === null ? null : { version: journalVersion, ...begun, events: [...events] }),
+    lateEvents,
+  };
+}
+
+/** The state after the first `count` events of a recorded query; all of them by default. Any prefix is a fork point. */
+export function replay(recorded: RecordedQuery, count = recorded.events.length): LoopState {
+  if (recorded.version !== journalVersion) {
+    throw new Error(`This journal has version ${String(recorded.version)}; this version of escapement reads 1.`);
+  }
+  return recorded.events
+    .slice(0, count)
+    .reduce((state, event) => step(state, event, recorded.config).state, recorded.initial);
+}
