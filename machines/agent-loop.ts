@@ -12,7 +12,7 @@ import { phaseEffect, runningIds, startedSummary, startedTools } from '../src/co
 import type { LoopEvent } from '../src/core/event.ts';
 import { initialState, type QueryStart } from '../src/core/initial-state.ts';
 import type { Output } from '../src/core/output.ts';
-import { phaseEffects } from '../src/core/running.ts';
+import { phaseEffectId, phaseEffects } from '../src/core/running.ts';
 import type { LoopState, Phase, Terminal } from '../src/core/state.ts';
 import { allows, clearOutbox, follow } from '../src/core/step.ts';
 import { type Row, table } from '../src/core/table.ts';
@@ -102,7 +102,7 @@ const chart = base.extend({
 });
 
 function spawnedIds(state: LoopState): readonly string[] {
-  return phaseEffects[state.phase] === undefined ? runningIds(state) : runningIds(state).slice(1);
+  return phaseEffectId(state) === null ? runningIds(state) : runningIds(state).slice(1);
 }
 
 /** Where a row leads in the chart; undefined: nowhere, and what the phase invokes goes on. */

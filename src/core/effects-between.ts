@@ -6,6 +6,7 @@ import type { LoopEvent } from './event.ts';
 import { phaseEffectId, phaseEffects, runningTools } from './running.ts';
 import type { LoopState, ToolRun } from './state.ts';
 import { applyChanges } from './tools/context.ts';
+import { isRunning } from './tools/schedule.ts';
 import { buildRequest, conversation } from './wire/request.ts';
 
 /** What the outside has to do when `before` became `after` by `event`: stop, show, start, in this order. */
@@ -16,23 +17,17 @@ export function effectsBetween(
   config: LoopConfig,
 ): readonly Effect[] {
   const effects: Effect[] = [];
+  const running = runningIds(after);
   for (const id of runningIds(before)) {
-    if (!isAnsweredBy(id, event) && !isRunningId(after, id)) effects.push({ type: 'cancel', id });
+    if (!running.includes(id) && !isAnsweredBy(id, event)) effects.push({ type: 'cancel', id });
   }
   for (const output of after.outbox) effects.push({ type: 'emit', output });
-  for (const effect of startedEffects(before, after, config)) effects.push(effect);
-  return effects;
-}
-
-/** Effects of `after` that did not run in `before`. */
-export function startedEffects(before: LoopState, after: LoopState, config: LoopConfig): readonly RunningEffect[] {
-  const started: RunningEffect[] = [];
   const phaseId = phaseEffectId(after);
-  if (phaseId !== null && phaseId !== phaseEffectId(before)) started.push(phaseEffect(after, config));
-  started.push(...startedTools(before, after));
+  if (phaseId !== null && phaseId !== phaseEffectId(before)) effects.push(phaseEffect(after, config));
+  for (const effect of startedTools(before, after)) effects.push(effect);
   const summary = startedSummary(before, after);
-  if (summary !== null) started.push(summary);
-  return started;
+  if (summary !== null) effects.push(summary);
+  return effects;
 }
 
 /** The effect that the phase waits for. Only for a phase that has one. */
@@ -88,19 +83,15 @@ export function startedSummary(before: LoopState, after: LoopState): EffectOf<'s
   return { type: 'summarizeToolUse', id: pending.effectId, toolUseIds: pending.toolUseIds, messages };
 }
 
-/** Ids of everything that runs. */
+/** Ids of everything that runs: the effect of the phase first. */
 export function runningIds(state: LoopState): readonly string[] {
+  const ids: string[] = [];
   const phaseId = phaseEffectId(state);
+  if (phaseId !== null) ids.push(phaseId);
+  for (const run of state.scratch.toolRuns) if (isRunning(run)) ids.push(run.effectId);
   const summary = state.carried.pendingToolUseSummary;
-  return [
-    ...(phaseId === null ? [] : [phaseId]),
-    ...runningTools(state).map((run) => run.effectId),
-    ...(summary === null ? [] : [summary.effectId]),
-  ];
-}
-
-function isRunningId(state: LoopState, id: string): boolean {
-  return runningIds(state).includes(id);
+  if (summary !== null) ids.push(summary.effectId);
+  return ids;
 }
 
 function isAnsweredBy(id: string, event: LoopEvent): boolean {

@@ -127,11 +127,13 @@ export const table: readonly Row[] = [
   stop('completed', 'budgetSpent', 'done'),
 ].flat();
 
-const index = new Map<string, readonly Row[]>();
+type RowIndex = { [Name in Phase]?: { [On in Trigger]?: Row[] } };
+
+const index: RowIndex = {};
 for (const row of table) {
   for (const phase of row.arrow.from) {
-    const key = `${phase} ${row.arrow.on}`;
-    index.set(key, [...(index.get(key) ?? []), row]);
+    const byTrigger = (index[phase] ??= {});
+    (byTrigger[row.arrow.on] ??= []).push(row);
   }
 }
 
@@ -139,5 +141,5 @@ const noRows: readonly Row[] = [];
 
 /** The rows that may answer `trigger` in `phase`, in their order. */
 export function rowsFor(phase: Phase, trigger: Trigger): readonly Row[] {
-  return index.get(`${phase} ${trigger}`) ?? noRows;
+  return index[phase]?.[trigger] ?? noRows;
 }

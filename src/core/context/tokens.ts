@@ -101,8 +101,18 @@ export function estimateHistory(messages: readonly Message[], state: LoopState, 
   return Math.ceil((fixedTokens(state, config) + estimateMessages(messages)) * state.query.tokenRatio);
 }
 
+let newest: { readonly state: LoopState; readonly config: LoopConfig; readonly tokens: number } | null = null;
+
 /** Tokens that the next request will hold: history and what re-asks added to it. */
 export function contextSize(state: LoopState, config: LoopConfig): number {
+  // Several guards ask for the same state in a row; states never change, so the newest answer holds.
+  if (newest !== null && newest.state === state && newest.config === config) return newest.tokens;
+  const tokens = sizeOf(state, config);
+  newest = { state, config, tokens };
+  return tokens;
+}
+
+function sizeOf(state: LoopState, config: LoopConfig): number {
   const { measured, tokenRatio } = state.query;
   const { messages } = state.carried;
   const added = estimateMessages(state.scratch.additions);
