@@ -54,6 +54,7 @@ export class Run {
   readonly #readers: (() => void)[] = [];
   readonly #effects = new Set<Promise<void>>();
   readonly #consumed: string[] = [];
+  readonly #lateMessages: QueuedMessage[] = [];
   #eventCount = 0;
   #unfinished: { index: number; parts: string[]; kind: Unfinished['type'] } | null = null;
   #aborting = false;
@@ -89,11 +90,16 @@ export class Run {
     return this.#actor.getSnapshot().context.state;
   }
 
-  /** Starts the chart and takes the first event. */
-  start(event: LoopEvent): void {
+  /** Starts the chart, which waits for its first event. */
+  open(): void {
     this.#options.journal.begin(this.#options.config, this.#options.state);
     this.#actor.start();
-    this.#inbox.push(event);
+  }
+
+  /** Takes the first event, unless the query was aborted before it. */
+  start(event: LoopEvent): void {
+    if (this.#phase !== 'open') return;
+    this.#inbox.unshift(event);
     this.#pump();
   }
 
@@ -108,7 +114,7 @@ export class Run {
   /** Takes an event from outside or from an effect; it waits while the consumer holds. */
   post(event: LoopEvent): void {
     if (this.#phase !== 'open') {
-      this.#options.journal.late?.(event);
+      this.#takeLate(event);
       return;
     }
     if (event.type === 'model.blockEnded') this.#unfinished = null;
@@ -116,12 +122,22 @@ export class Run {
     this.#pump();
   }
 
+  /** User messages that were accepted and are not in the history, those included that came after the end. */
+  get queued(): readonly QueuedMessage[] {
+    return [...this.state.query.queued, ...this.#lateMessages];
+  }
+
+  /** What comes when the query is over changes nothing, but no message of the user is lost. */
+  #takeLate(event: LoopEvent): void {
+    if (event.type === 'message.queued') this.#lateMessages.push(event.message);
+    else if (event.type === 'abort' && event.message !== null) this.#lateMessages.push(event.message);
+    else this.#options.journal.late?.(event);
+  }
+
   /** Ends the query at once, whether or not the consumer holds. What was reported before is recorded first. */
   abort(kind: 'interrupt' | 'submit', message: QueuedMessage | null): void {
-    if (this.#phase !== 'open' || this.#aborting) return;
-    this.#aborting = true;
+    this.#aborting = this.#phase === 'open';
     while (this.#inbox[0] !== undefined && recording.has(this.#inbox[0].type)) this.#deliver(this.#inbox.shift()!);
-    if (this.#phase !== 'open') return;
     this.#deliver({ type: 'abort', kind, message, unfinished: this.#takeUnfinished() });
   }
 
@@ -152,7 +168,7 @@ export class Run {
   #deliver(event: LoopEvent): void {
     this.#options.beforeEvent?.(this.#eventCount, event, this.state);
     if (this.#phase !== 'open') {
-      this.#options.journal.late?.(event);
+      this.#takeLate(event);
       return;
     }
     this.#eventCount += 1;
@@ -222,6 +238,7 @@ export class Run {
   #finish(): void {
     if (this.#phase !== 'open') return;
     this.#phase = 'over';
+    for (const event of this.#inbox.splice(0)) this.#takeLate(event);
     this.#release();
     void this.#settleEffects().then(() => this.#hangUp());
   }

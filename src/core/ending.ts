@@ -109,7 +109,8 @@ export function refused(state: LoopState): LoopState {
 
 function refusedAnswer(state: LoopState): readonly Message[] {
   const { attempt } = state.scratch;
-  const content = reportedBlocks(state.scratch);
+  // Its tool uses never ran and would wait for results for ever.
+  const content = reportedBlocks(state.scratch).filter((block) => block.type !== 'tool_use');
   if (attempt === null || content.length === 0) return [];
   return [{ role: 'assistant', id: attempt.messageId, model: attempt.model, content, refused: true }];
 }

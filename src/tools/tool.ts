@@ -1,5 +1,5 @@
 /** What a tool is. `tool()` makes one with fail-closed defaults. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { DocumentBlock, ImageBlock, TextBlock, UserBlock } from '../core/message.ts';
@@ -17,6 +17,12 @@ export interface ToolRunContext {
   readonly cwd: string;
   /** Absolute real paths that tools may touch: `cwd` and what the caller added. */
   readonly roots: readonly string[];
+  /** Absolute real paths that tools may read beside `roots`: the folder of the result store. */
+  readonly readRoots: readonly string[];
+  /** True while the call runs when a rule, the user or the mode let it leave `roots`: the tool has asked for that. */
+  readonly outsideAllowed: boolean;
+  /** True for an absolute path whose content a deny or ask rule of the tool keeps back: a search leaves it out. */
+  readonly isHidden: (path: string) => boolean;
   /** What earlier tools have read, the permission mode, the depth. Data; change it with `contextChanges`. */
   readonly shared: ToolUseContext;
   /** Shows newest output to the consumer while the tool runs. */
@@ -41,11 +47,24 @@ export type PermissionOpinion =
   | { readonly behavior: 'allow' }
   | { readonly behavior: 'ask' | 'deny'; readonly reason: string };
 
+/** What a rule `Tool(pattern)` is matched against. */
+export type PermissionTarget =
+  /** Absolute paths that the call touches. */
+  | { readonly type: 'paths'; readonly paths: readonly string[] }
+  /** A command line for a shell. */
+  | { readonly type: 'command'; readonly command: string }
+  /** Nothing that a pattern could describe: an allow rule with a pattern never matches, a deny or ask rule asks. */
+  | { readonly type: 'none' };
+
 export interface ToolDefinition<Schema extends z.ZodType = z.ZodType> {
   /** `[a-zA-Z0-9_-]{1,64}`. */
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly description: string;
+  /** Stands before all other tools in the list, so that the cached prefix of a prompt is stable. Default false. */
+  readonly isBuiltIn?: boolean;
+  /** Names of other tools whose permission rules hold for this one too: Write obeys the rules for Edit. Default none. */
+  readonly rulesOf?: readonly string[];
   readonly input: Schema;
   /** JSON schema shown to the model; default: made from `input`. */
   readonly inputSchema?: JsonObject;
@@ -65,6 +84,9 @@ export interface ToolDefinition<Schema extends z.ZodType = z.ZodType> {
   readonly validate?: (input: z.output<Schema>, context: ToolRunContext) => string | null | Promise<string | null>;
   /** Fills in what hooks and permissions should see (absolute paths); works on a copy. */
   readonly backfill?: (input: z.output<Schema>, context: ToolRunContext) => z.output<Schema>;
+  /** What permission rules with a pattern look at (backfilled input). Default: nothing. A throw means nothing. */
+  readonly permissionTarget?: (input: z.output<Schema>) => PermissionTarget;
+  /** The tool's own word on a call. May be slow: it runs beside the hooks. A throw means ask. Default: no opinion. */
   readonly checkPermission?: (
     input: z.output<Schema>,
     context: ToolRunContext,
@@ -81,4 +103,73 @@ export interface Tool extends Required<Omit<ToolDefinition, 'timeoutMs' | 'valid
   readonly validate: NonNullable<ToolDefinition['validate']>;
   readonly backfill: NonNullable<ToolDefinition['backfill']>;
   readonly checkPermission: NonNullable<ToolDefinition['checkPermission']>;
+}
+
+const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
+const defaultMaxResultSizeChars = 100_000;
+/** Longest default summary, in characters. */
+const summaryLength = 120;
+
+/**
+ * Makes a tool. What the definition leaves out is fail-closed: not concurrency-safe, not read-only, not replay-safe, no
+ * edit, results cut at 100,000 characters. Throws a `TypeError` with a hint when the definition cannot work.
+ */
+export function tool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
+  checkDefinition(definition);
+  // From here on the input is `unknown`: only the pipeline calls these functions, with what `input` has parsed.
+  const erased = definition as unknown as ToolDefinition;
+  return Object.freeze({
+    aliases: [],
+    isBuiltIn: false,
+    rulesOf: [],
+    isConcurrencySafe: no,
+    isReadOnly: no,
+    isReplaySafe: no,
+    isEdit: no,
+    maxResultSizeChars: defaultMaxResultSizeChars,
+    timeoutMs: null,
+    validate: () => null,
+    backfill: (input: unknown) => input,
+    permissionTarget: () => ({ type: 'none' }) as const,
+    checkPermission: () => ({ behavior: 'pass' }) as const,
+    summary: summarise,
+    ...erased,
+    inputSchema: erased.inputSchema ?? jsonSchemaOf(definition),
+  });
+}
+
+const no = (): boolean => false;
+
+function summarise(input: unknown): string {
+  return (JSON.stringify(input) ?? '').slice(0, summaryLength).toWellFormed();
+}
+
+function checkDefinition(definition: ToolDefinition<z.ZodType>): void {
+  for (const name of [definition.name, ...(definition.aliases ?? [])]) {
+    if (!namePattern.test(name)) {
+      throw new TypeError(`The tool name ${JSON.stringify(name)} is none: use 1 to 64 of the characters a-z A-Z 0-9 _ -.`);
+    }
+  }
+  checkPositive(definition.name, 'maxResultSizeChars', definition.maxResultSizeChars);
+  checkPositive(definition.name, 'timeoutMs', definition.timeoutMs);
+}
+
+function checkPositive(name: string, option: string, value: number | undefined): void {
+  if (value === undefined || value > 0) return;
+  throw new TypeError(`${option} of the tool ${name} is ${value}: give a number above 0, or leave it out.`);
+}
+
+/** The API wants a JSON schema whose top is an object. */
+function jsonSchemaOf(definition: ToolDefinition<z.ZodType>): JsonObject {
+  const hint = 'Give `inputSchema`, or make `input` a z.object().';
+  let schema: JsonObject;
+  try {
+    // What the model writes is the input side: defaults are optional there, transforms have not happened.
+    const { $schema: _, ...rest } = z.toJSONSchema(definition.input, { io: 'input' });
+    schema = JSON.parse(JSON.stringify(rest)) as JsonObject;
+  } catch (error) {
+    throw new TypeError(`The input of the tool ${definition.name} has no JSON schema. ${hint}`, { cause: error });
+  }
+  if (schema['type'] === 'object') return schema;
+  throw new TypeError(`The input of the tool ${definition.name} is no object. ${hint}`);
 }

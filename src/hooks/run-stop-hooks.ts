@@ -1,0 +1,41 @@
+/** Runs the stop hooks and makes one verdict of what they say. */
+import { askHook, type HookIo } from './ask-hook.ts';
+import { type StopHook, type StopView, stopAnswer } from './hook.ts';
+
+/** What all stop hooks together say. */
+export interface StopVerdict {
+  /** What is still wrong, in the order of the hooks. */
+  readonly errors: readonly string[];
+  /** Why the query shall end; null: it need not. */
+  readonly prevent: string | null;
+  /** Hooks that crashed or hung, one sentence each; they count as a pass. */
+  readonly notices: readonly string[];
+}
+
+/** Asks the hooks side by side; what they say is put together in the order of the list. Never rejects. */
+export async function runAllStopHooks(hooks: readonly StopHook[], view: StopView, io: HookIo): Promise<StopVerdict> {
+  const replies = await Promise.all(
+    hooks.map((hook) => askHook(hook, (signal) => hook.run({ ...view }, signal), stopAnswer, io)),
+  );
+  const errors: string[] = [];
+  const notices: string[] = [];
+  let prevent: string | null = null;
+  for (const [index, reply] of replies.entries()) {
+    const { name } = hooks[index]!;
+    if (reply.type === 'broken') notices.push(`The stop hook ${name} ${reply.why}`);
+    if (reply.type !== 'answer') continue;
+    errors.push(...(reply.answer?.block ?? []).map((error) => blockReason(name, error)));
+    prevent ??= preventReason(name, reply.answer?.prevent);
+  }
+  return { errors, prevent, notices };
+}
+
+/** The API refuses blank text, and a model can do nothing with it. */
+function blockReason(name: string, error: string): string {
+  return error.trim() === '' ? `The stop hook ${name} blocks and does not say why.` : error.toWellFormed();
+}
+
+function preventReason(name: string, reason: string | undefined): string | null {
+  if (reason === undefined) return null;
+  return reason.trim() === '' ? `The stop hook ${name} ended the query.` : reason.toWellFormed();
+}

@@ -1,0 +1,1 @@
+/** From the options of a query to what a run needs: configuration, runners, journal, clock. */

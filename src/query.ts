@@ -1,0 +1,166 @@
+/** `query()`: the loop as a lazy async generator with back-pressure. Joins the chart, the effects and the journal. */
+import { randomUUID } from 'node:crypto';
+import { initialState } from './core/initial-state.ts';
+import type { Emitted } from './core/output.ts';
+import type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
+import type { UserBlock } from './core/message.ts';
+import { prepare, type QueryOptions } from './prepare.ts';
+import { Run } from './run.ts';
+import { replay } from './session/journal.ts';
+
+/** A query under way. Iterate it; the value that it returns is the terminal. */
+export interface Query extends AsyncGenerator<Emitted, Terminal, void> {
+  /** The state after the newest event; null before the first `next()` has begun. */
+  readonly state: LoopState | null;
+  /** User messages that were accepted and are not in the history: hand them to the next query as `queued`. */
+  readonly queued: readonly QueuedMessage[];
+  /** Says something without interrupting: it is delivered behind the next tool results, or left in `queued`. */
+  send(content: string | readonly UserBlock[]): string;
+  /** Says something and wants it heard now: the query ends, the message waits in `queued`. */
+  submit(content: string | readonly UserBlock[]): string;
+  /** Stops the query at once; its history stays one that the API accepts. */
+  interrupt(): void;
+}
+
+/**
+ * Runs the loop from a user's message to a terminal. Nothing happens before the first `next()`; while the consumer
+ * holds, no new effect starts and at most 64 KiB of the stream are read. `.return()` cancels everything at once.
+ *
+ * @throws TypeError at once when an option is wrong; the iteration itself throws only for a bug of the host.
+ */
+export function query(options: QueryOptions): Query {
+  return new LoopQuery(options);
+}
+
+/** Why a signal was aborted: `submit` leaves the note about the interruption out. */
+function abortKind(signal: AbortSignal): 'interrupt' | 'submit' {
+  return signal.reason === 'submit' ? 'submit' : 'interrupt';
+}
+
+class LoopQuery implements Query {
+  readonly #options: QueryOptions;
+  readonly #prepared: ReturnType<typeof prepare>;
+  #run: Promise<Run> | null = null;
+  #started: Run | null = null;
+  /** Messages and aborts that came before the run began. */
+  #early: ((run: Run) => void)[] = [];
+  #isClosed = false;
+
+  constructor(options: QueryOptions) {
+    this.#options = options;
+    this.#prepared = prepare(options);
+  }
+
+  get state(): LoopState | null {
+    return this.#started?.state ?? null;
+  }
+
+  get queued(): readonly QueuedMessage[] {
+    return this.#started?.queued ?? [];
+  }
+
+  async next(): Promise<IteratorResult<Emitted, Terminal>> {
+    if (this.#isClosed) return { done: true, value: undefined as never };
+    this.#run ??= this.#begin();
+    const run = await this.#run;
+    const result = await run.next();
+    if (result.done === true) this.#unsubscribe();
+    return result;
+  }
+
+  return(value?: Terminal | PromiseLike<Terminal>): Promise<IteratorResult<Emitted, Terminal>> {
+    this.#close();
+    return Promise.resolve(value).then((terminal) => ({ done: true, value: terminal as Terminal }));
+  }
+
+  throw(error: unknown): Promise<IteratorResult<Emitted, Terminal>> {
+    this.#close();
+    return Promise.reject(error);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  send(content: string | readonly UserBlock[]): string {
+    const message = this.#message(content);
+    this.#tell((run) => run.post({ type: 'message.queued', message }));
+    return message.id;
+  }
+
+  submit(content: string | readonly UserBlock[]): string {
+    const message = this.#message(content);
+    this.#tell((run) => run.abort('submit', message));
+    return message.id;
+  }
+
+  interrupt(): void {
+    this.#tell((run) => run.abort('interrupt', null));
+  }
+
+  #message(content: string | readonly UserBlock[]): QueuedMessage {
+    const blocks: readonly UserBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+    return { id: randomUUID(), content: blocks };
+  }
+
+  #tell(what: (run: Run) => void): void {
+    if (this.#isClosed) return;
+    if (this.#started === null) this.#early.push(what);
+    else what(this.#started);
+  }
+
+  async #begin(): Promise<Run> {
+    const { resume } = this.#options;
+    const seed = (this.#options.deps?.uuid ?? randomUUID)();
+    const { config, runners, journal, clock, start } = await this.#prepared.resolve();
+    const state = resume === undefined ? initialState({ seed, ...start }, config) : replay(resume);
+    const run = new Run({
+      config: resume?.config ?? config,
+      state,
+      resumes: resume !== undefined,
+      runners,
+      journal,
+      clock,
+      graceMs: this.#options.abortGraceMs ?? 2_000,
+      ...(this.#options.inspect === undefined ? {} : { inspect: this.#options.inspect }),
+      ...(this.#options.beforeEvent === undefined ? {} : { beforeEvent: this.#options.beforeEvent }),
+    });
+    if (this.#isClosed) {
+      run.close();
+      return run;
+    }
+    this.#started = run;
+    this.#subscribe(run);
+    run.start(resume === undefined ? { type: 'query.started', blocked: null } : { type: 'query.resumed' });
+    return run;
+  }
+
+  /** Aborts and messages that came before the start are told first: an aborted query makes no call. */
+  #subscribe(run: Run): void {
+    const { signal } = this.#options;
+    run.open();
+    for (const told of this.#early.splice(0)) told(run);
+    if (signal === undefined) return;
+    if (signal.aborted) run.abort(abortKind(signal), null);
+    else signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  readonly #onAbort = (): void => {
+    const { signal } = this.#options;
+    if (signal !== undefined) this.#started?.abort(abortKind(signal), null);
+  };
+
+  #unsubscribe(): void {
+    this.#isClosed = true;
+    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+  }
+
+  #close(): void {
+    this.#unsubscribe();
+    this.#started?.close();
+  }
+}

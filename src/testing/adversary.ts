@@ -1,0 +1,232 @@
+/**
+ * An adversary: it plays the model, the tools, the hooks, the network and the user against the loop. Every choice comes
+ * from a list of numbers, so that a property test can draw, print and shrink it.
+ */
+import type { LoopEvent } from '../core/event.ts';
+import { type Failure, type FailureClass, failureOf } from '../core/failure.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { AssistantBlock, Usage } from '../core/message.ts';
+import { runningIds } from '../core/effects-between.ts';
+import { phaseEffectId, runningTools } from '../core/running.ts';
+import type { LoopState, ToolOutcome, Unfinished } from '../core/state.ts';
+
+/** Draws a number from 0 to `count - 1`. */
+export type Choose = (count: number) => number;
+
+/** Choices from a list; 0 when it is used up, so that shrinking it leads to the mildest adversary. */
+export function choicesFrom(numbers: readonly number[]): Choose {
+  let index = 0;
+  return (count) => {
+    const number = numbers[index] ?? 0;
+    index += 1;
+    return count < 1 ? 0 : Math.abs(Math.trunc(number)) % count;
+  };
+}
+
+function pick<T>(choose: Choose, items: readonly [T, ...T[]]): T {
+  return items[choose(items.length)] ?? items[0];
+}
+
+const failureClasses: readonly [FailureClass, ...FailureClass[]] = [
+  'overloaded',
+  'rate_limit',
+  'server',
+  'timeout',
+  'connection',
+  'stall',
+  'incomplete',
+  'overflow',
+  'max_tokens_too_large',
+  'media',
+  'thinking',
+  'invalid_request',
+  'authentication',
+  'too_large',
+  'thrown',
+];
+
+const stopReasons: readonly [string | null, ...(string | null)[]] = [
+  'tool_use',
+  'end_turn',
+  'tool_use',
+  'tool_use',
+  'stop_sequence',
+  'max_tokens',
+  'model_context_window_exceeded',
+  'pause_turn',
+  'refusal',
+  null,
+  'some_future_reason',
+];
+
+/** How wild the adversary is. */
+export interface AdversaryOptions {
+  /** 0: never aborts; n: one event in n is an abort. Default 40. */
+  readonly abortOneIn?: number;
+  /** Late answers of dropped effects are sent too. Default true. */
+  readonly late?: boolean;
+}
+
+/** The next event that the outside sends; null when the loop waits for nothing (it has ended). */
+export function adversaryEvent(state: LoopState, choose: Choose, options: AdversaryOptions = {}): LoopEvent | null {
+  if (state.phase === 'ended') return null;
+  const abortOneIn = options.abortOneIn ?? 40;
+  if (abortOneIn > 0 && choose(abortOneIn) === abortOneIn - 1) return abortEvent(state, choose);
+  const oddity = choose(24);
+  if (oddity === 23) return { type: 'message.queued', message: { id: `q${state.query.drawn}-${choose(1000)}`, content: text('also') } };
+  if (oddity === 22 && options.late !== false) return lateEvent(choose);
+  if (oddity === 21 && state.carried.pendingToolUseSummary !== null) {
+    return { type: 'toolUse.summarized', effectId: state.carried.pendingToolUseSummary.effectId, text: pick(choose, ['Read it', null]) };
+  }
+  if (oddity === 20) return { type: 'query.resumed' };
+  return expectedEvent(state, choose);
+}
+
+function expectedEvent(state: LoopState, choose: Choose): LoopEvent {
+  const effectId = phaseEffectId(state) ?? '';
+  switch (state.phase) {
+    case 'ready':
+      return { type: 'query.started', blocked: choose(30) === 29 ? 'not today' : null };
+    case 'compacting':
+    case 'compactingReactively':
+      return compactionEvent(effectId, choose);
+    case 'runningTools':
+      return toolEvent(state, choose) ?? { type: 'query.resumed' };
+    case 'attaching':
+      return attachmentsEvent(effectId, choose);
+    case 'runningStopHooks':
+      return stopHooksEvent(effectId, choose);
+    default:
+      return (choose(3) === 2 ? toolEvent(state, choose) : null) ?? modelEvent(state, effectId, choose);
+  }
+}
+
+function text(value: string): [{ type: 'text'; text: string }] {
+  return [{ type: 'text', text: value }];
+}
+
+function usage(choose: Choose): Usage {
+  return { input: choose(3000), output: choose(900), cacheRead: choose(2) * 100, cacheCreation: 0 };
+}
+
+function modelEvent(state: LoopState, effectId: string, choose: Choose): LoopEvent {
+  const blocks = state.scratch.blocks.length;
+  if (blocks < 4 && choose(5) > 1) return blockEvent(effectId, blocks, choose);
+  if (choose(3) === 2) return { type: 'model.failed', effectId, failure: failure(choose), unfinished: unfinished(choose), usage: usage(choose) };
+  return { type: 'model.answered', effectId, stopReason: pick(choose, stopReasons), usage: usage(choose) };
+}
+
+function blockEvent(effectId: string, index: number, choose: Choose): LoopEvent {
+  const block = pick<AssistantBlock>(choose, [
+    { type: 'tool_use', id: pick(choose, [`t${choose(5)}`, `t${choose(1000)}`, '']), name: pick(choose, ['read', 'bash', 'a.b', '']), input: {} },
+    { type: 'text', text: pick(choose, ['hello', ' ', 'long '.repeat(60)]) },
+    { type: 'thinking', thinking: 'hm', signature: `s${index}` },
+    { type: 'redacted_thinking', data: 'x' },
+  ]);
+  const isTool = block.type === 'tool_use';
+  const safe = choose(2) === 0;
+  return {
+    type: 'model.blockEnded',
+    effectId,
+    block,
+    verdict: isTool ? { concurrencySafe: safe, readOnly: safe && choose(3) > 0, replaySafe: choose(2) === 0 } : null,
+    rawInput: isTool && choose(6) === 5 ? '{"cut":' : null,
+  };
+}
+
+function unfinished(choose: Choose): Unfinished | null {
+  return pick<Unfinished | null>(choose, [null, { type: 'text', text: 'ab' }, { type: 'tool_use' }, { type: 'thinking' }]);
+}
+
+function failure(choose: Choose): Failure {
+  const kind = pick(choose, failureClasses);
+  const known = failureOf(kind, `The adversary says ${kind}.`, kind === 'overloaded' ? 529 : null);
+  const input = choose(3) === 0 ? 1_000 + choose(4_000) : null;
+  return {
+    ...known,
+    retryAfterMs: pick(choose, [null, 0, 1_000, 999_999_999, -5]),
+    tokens: { input, window: null, maxOutput: choose(5) === 4 ? 400 : null },
+    mediaPaths: choose(2) === 0 ? [[choose(4), choose(2)]] : [],
+  };
+}
+
+function compactionEvent(effectId: string, choose: Choose): LoopEvent {
+  if (choose(3) === 2) return { type: 'compact.failed', effectId, failure: failure(choose) };
+  return {
+    type: 'compact.answered',
+    effectId,
+    text: pick(choose, ['short', '', 'much longer '.repeat(80)]),
+    stopReason: pick(choose, ['end_turn', 'end_turn', 'max_tokens', 'refusal', null]),
+    usage: usage(choose),
+  };
+}
+
+function toolEvent(state: LoopState, choose: Choose): LoopEvent | null {
+  const running = runningTools(state);
+  const run = running[choose(running.length)];
+  if (run === undefined) return null;
+  const { effectId, toolUseId } = run;
+  if (choose(6) === 5) {
+    const answer: JsonObject = { behavior: 'allow' };
+    return { type: 'tool.decided', effectId, toolUseId, decision: { kind: 'permission', inputHash: 'h', answer } };
+  }
+  return { type: 'tool.ended', effectId, toolUseId, outcome: outcome(choose) };
+}
+
+function outcome(choose: Choose): ToolOutcome {
+  const isError = choose(4) === 3;
+  return {
+    content: pick(choose, [text('result'), [], text(' '), text('many words '.repeat(120))]),
+    isError,
+    stage: 'run',
+    cancelsSiblings: choose(3) === 2,
+    contextChanges: choose(5) === 4 ? [{ type: 'permissionMode', mode: 'acceptEdits' }] : [],
+    attachments: choose(6) === 5 ? text('more') : [],
+    stop: choose(20) === 19 ? 'the hook says stop' : null,
+    interrupt: choose(30) === 29,
+  };
+}
+
+function attachmentsEvent(effectId: string, choose: Choose): LoopEvent {
+  return {
+    type: 'attachments.collected',
+    effectId,
+    attachments: choose(4) === 3 ? [text('a file changed'), []] : [],
+    tools: choose(8) === 7 ? [{ name: 'read', description: '', input_schema: { type: 'object' } }] : null,
+    notices: choose(8) === 7 ? ['memory could not be read'] : [],
+  };
+}
+
+function stopHooksEvent(effectId: string, choose: Choose): LoopEvent {
+  return {
+    type: 'stopHooks.ended',
+    effectId,
+    errors: choose(3) > 0 ? ['3 lint errors'] : [],
+    prevent: choose(12) === 11 ? 'enough' : null,
+    notices: choose(6) === 5 ? ['a hook crashed'] : [],
+  };
+}
+
+function abortEvent(state: LoopState, choose: Choose): LoopEvent {
+  const kind = pick<'interrupt' | 'submit'>(choose, ['interrupt', 'submit']);
+  const message = kind === 'submit' ? { id: `s${state.query.drawn}`, content: text('now this') } : null;
+  return { type: 'abort', kind, message, unfinished: unfinished(choose) };
+}
+
+/** An answer of an effect that was dropped long ago. */
+function lateEvent(choose: Choose): LoopEvent {
+  const effectId = 'dropped';
+  return pick<LoopEvent>(choose, [
+    { type: 'tool.ended', effectId, toolUseId: 't1', outcome: outcome(choose) },
+    { type: 'model.answered', effectId, stopReason: 'end_turn', usage: usage(choose) },
+    { type: 'model.failed', effectId, failure: failure(choose), unfinished: null, usage: usage(choose) },
+    { type: 'compact.answered', effectId, text: 'late', stopReason: 'end_turn', usage: usage(choose) },
+    { type: 'stopHooks.ended', effectId, errors: ['late'], prevent: null, notices: [] },
+    { type: 'attachments.collected', effectId, attachments: [text('late')], tools: null, notices: [] },
+  ]);
+}
+
+/** True when nothing that the state started is still waited for. */
+export function isAtRest(state: LoopState): boolean {
+  return runningIds(state).length === 0;
+}
