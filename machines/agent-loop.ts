@@ -8,7 +8,7 @@
 import { type AnyMachineSnapshot, assign, fromCallback, setup } from 'xstate';
 import type { LoopConfig } from '../src/core/config.ts';
 import type { EffectName, EffectOf } from '../src/core/effect.ts';
-import { phaseEffect, runningIds, startedSummary, startedTools } from '../src/core/effects-between.ts';
+import { phaseEffect, runningIds, spawnedBetween } from '../src/core/effects-between.ts';
 import type { LoopEvent } from '../src/core/event.ts';
 import { initialState, type QueryStart } from '../src/core/initial-state.ts';
 import type { Output } from '../src/core/output.ts';
@@ -91,9 +91,9 @@ const chart = base.extend({
       const spawned = spawnedIds(state);
       for (const id of spawnedIds(before)) if (!spawned.includes(id)) enqueue.stopChild(id);
       for (const output of state.outbox.slice(before.outbox.length)) enqueue.emit(output);
-      for (const effect of startedTools(before, state)) enqueue.spawnChild('runTool', { id: effect.id, input: effect });
-      const summary = startedSummary(before, state);
-      if (summary !== null) enqueue.spawnChild('summarizeToolUse', { id: summary.id, input: summary });
+      for (const effect of spawnedBetween(before, state)) {
+        enqueue.spawnChild(effect.type as 'runTool', { id: effect.id, input: effect as EffectOf<'runTool'> });
+      }
     }),
     autoStart: base.enqueueActions(({ context, enqueue }) => {
       if (context.autoStart) enqueue.raise({ type: 'query.started', blocked: null });

@@ -13,6 +13,7 @@ import { buildRequest, conversation } from './wire/request.ts';
 export function effectsBetween(
   before: LoopState,
   after: LoopState,
+  spawned: readonly RunningEffect[],
   event: LoopEvent,
   config: LoopConfig,
 ): readonly Effect[] {
@@ -24,10 +25,19 @@ export function effectsBetween(
   for (const output of after.outbox) effects.push({ type: 'emit', output });
   const phaseId = phaseEffectId(after);
   if (phaseId !== null && phaseId !== phaseEffectId(before)) effects.push(phaseEffect(after, config));
-  for (const effect of startedTools(before, after)) effects.push(effect);
-  const summary = startedSummary(before, after);
-  if (summary !== null) effects.push(summary);
+  // A query that ends at once takes back what it had just started.
+  for (const effect of spawned) if (running.includes(effect.id)) effects.push(effect);
   return effects;
+}
+
+const nothing: readonly RunningEffect[] = [];
+
+/** Effects that one move starts and that outlive its phase: tools, and the summary of the tools of a turn. */
+export function spawnedBetween(before: LoopState, after: LoopState): readonly RunningEffect[] {
+  const tools = startedTools(before, after);
+  const summary = startedSummary(before, after);
+  if (summary === null) return tools.length === 0 ? nothing : tools;
+  return [...tools, summary];
 }
 
 /** The effect that the phase waits for. Only for a phase that has one. */
@@ -54,9 +64,11 @@ export function phaseEffect(state: LoopState, config: LoopConfig): RunningEffect
   throw new Error(`The phase ${state.phase} waits for no effect.`);
 }
 
+const noTools: readonly EffectOf<'runTool'>[] = [];
+
 /** Tools that run in `after` and did not in `before`. */
-export function startedTools(before: LoopState, after: LoopState): readonly EffectOf<'runTool'>[] {
-  if (before.scratch.toolRuns === after.scratch.toolRuns) return [];
+function startedTools(before: LoopState, after: LoopState): readonly EffectOf<'runTool'>[] {
+  if (before.scratch.toolRuns === after.scratch.toolRuns) return noTools;
   const running = runningTools(before);
   return runningTools(after)
     .filter((run) => !running.some((other) => other.effectId === run.effectId))
@@ -75,7 +87,7 @@ function batchContext(state: LoopState): EffectOf<'runTool'>['context'] {
 }
 
 /** The tool-use summary that starts with this turn, or null. */
-export function startedSummary(before: LoopState, after: LoopState): EffectOf<'summarizeToolUse'> | null {
+function startedSummary(before: LoopState, after: LoopState): EffectOf<'summarizeToolUse'> | null {
   const pending = after.carried.pendingToolUseSummary;
   if (pending === null || pending.effectId === before.carried.pendingToolUseSummary?.effectId) return null;
   // The answer that asked for the tools and the message with their results.

@@ -1,7 +1,7 @@
 /** The whole engine: take the first row that allows the event, then every row that fires at once. */
 import type { LoopConfig } from './config.ts';
-import type { Effect } from './effect.ts';
-import { effectsBetween } from './effects-between.ts';
+import type { Effect, RunningEffect } from './effect.ts';
+import { effectsBetween, spawnedBetween } from './effects-between.ts';
 import type { LoopEvent } from './event.ts';
 import type { LoopState } from './state.ts';
 import { type Row, rowsFor } from './table.ts';
@@ -43,15 +43,19 @@ const mostRowsAtOnce = 100;
  */
 export function step(state: LoopState, event: LoopEvent, config: LoopConfig): Step {
   const cleared = clearOutbox(state);
+  const spawned: RunningEffect[] = [];
   let next = cleared;
   let row = firstRow(cleared, event, config, false);
   if (row === null) return { state: cleared, effects: [] };
   for (let count = 0; row !== null; count += 1) {
     if (count >= mostRowsAtOnce) throw new Error(`Rows fire without end in phase ${next.phase}: ${row.name}.`);
-    next = follow(row, next, event, config);
+    const moved = follow(row, next, event, config);
+    const started = spawnedBetween(next, moved);
+    if (started.length > 0) spawned.push(...started);
+    next = moved;
     row = firstRow(next, event, config, true);
   }
-  return { state: next, effects: effectsBetween(cleared, next, event, config) };
+  return { state: next, effects: effectsBetween(cleared, next, spawned, event, config) };
 }
 
 /** What the event before showed is not shown again. */

@@ -27,18 +27,25 @@ function pick<T>(choose: Choose, items: readonly [T, ...T[]]): T {
   return items[choose(items.length)] ?? items[0];
 }
 
+/** Repeats an item, so that it is drawn more often. */
+function often<T>(times: number, item: T): readonly T[] {
+  return Array.from({ length: times }, () => item);
+}
+
 const failureClasses: readonly [FailureClass, ...FailureClass[]] = [
   'overloaded',
+  ...often(6, 'overloaded' as const),
   'rate_limit',
   'server',
   'timeout',
+  'conflict',
   'connection',
   'stall',
   'incomplete',
-  'overflow',
-  'max_tokens_too_large',
-  'media',
-  'thinking',
+  ...often(4, 'overflow' as const),
+  ...often(2, 'max_tokens_too_large' as const),
+  ...often(3, 'media' as const),
+  ...often(2, 'thinking' as const),
   'invalid_request',
   'authentication',
   'too_large',
@@ -47,13 +54,12 @@ const failureClasses: readonly [FailureClass, ...FailureClass[]] = [
 
 const stopReasons: readonly [string | null, ...(string | null)[]] = [
   'tool_use',
-  'end_turn',
-  'tool_use',
-  'tool_use',
+  ...often(9, 'tool_use'),
+  ...often(4, 'end_turn'),
   'stop_sequence',
-  'max_tokens',
-  'model_context_window_exceeded',
-  'pause_turn',
+  ...often(4, 'max_tokens'),
+  ...often(2, 'model_context_window_exceeded'),
+  ...often(2, 'pause_turn'),
   'refusal',
   null,
   'some_future_reason',
@@ -74,7 +80,7 @@ export function adversaryEvent(state: LoopState, choose: Choose, options: Advers
   if (abortOneIn > 0 && choose(abortOneIn) === abortOneIn - 1) return abortEvent(state, choose);
   const oddity = choose(24);
   if (oddity === 23) return { type: 'message.queued', message: { id: `q${state.query.drawn}-${choose(1000)}`, content: text('also') } };
-  if (oddity === 22 && options.late !== false) return lateEvent(choose);
+  if (oddity === 22 && options.late !== false) return lateEvent(state, choose);
   if (oddity === 21 && state.carried.pendingToolUseSummary !== null) {
     return { type: 'toolUse.summarized', effectId: state.carried.pendingToolUseSummary.effectId, text: pick(choose, ['Read it', null]) };
   }
@@ -86,10 +92,10 @@ function expectedEvent(state: LoopState, choose: Choose): LoopEvent {
   const effectId = phaseEffectId(state) ?? '';
   switch (state.phase) {
     case 'ready':
-      return { type: 'query.started', blocked: choose(30) === 29 ? 'not today' : null };
+      return { type: 'query.started', blocked: choose(60) === 59 ? 'not today' : null };
     case 'compacting':
     case 'compactingReactively':
-      return compactionEvent(effectId, choose);
+      return compactionEvent(state, effectId, choose);
     case 'runningTools':
       return toolEvent(state, choose) ?? { type: 'query.resumed' };
     case 'attaching':
@@ -105,20 +111,31 @@ function text(value: string): [{ type: 'text'; text: string }] {
   return [{ type: 'text', text: value }];
 }
 
-function usage(choose: Choose): Usage {
-  return { input: choose(3000), output: choose(900), cacheRead: choose(2) * 100, cacheCreation: 0 };
+const shares: readonly [number, ...number[]] = [0.05, 0.05, 0.1, 0.2, 0.3, 0.4, 0.75, 0, 1];
+
+function usage(state: LoopState, choose: Choose): Usage {
+  const input = Math.floor(state.query.limits.contextWindow * pick(choose, shares));
+  return { input, output: choose(900), cacheRead: choose(2) * 10, cacheCreation: 0 };
 }
 
 function modelEvent(state: LoopState, effectId: string, choose: Choose): LoopEvent {
   const blocks = state.scratch.blocks.length;
-  if (blocks < 4 && choose(5) > 1) return blockEvent(effectId, blocks, choose);
-  if (choose(3) === 2) return { type: 'model.failed', effectId, failure: failure(choose), unfinished: unfinished(choose), usage: usage(choose) };
-  return { type: 'model.answered', effectId, stopReason: pick(choose, stopReasons), usage: usage(choose) };
+  if (blocks < 4 && choose(blocks === 0 ? 12 : 3) < (blocks === 0 ? 11 : 1)) return blockEvent(effectId, blocks, choose);
+  if (choose(8) === 7) return { type: 'model.failed', effectId, failure: failure(choose), unfinished: unfinished(choose), usage: usage(state, choose) };
+  return { type: 'model.answered', effectId, stopReason: stopReason(state, choose), usage: usage(state, choose) };
+}
+
+/** Mostly the one that fits the blocks, since a run of nothing but nonsense ends at once. */
+function stopReason(state: LoopState, choose: Choose): string | null {
+  const asksForTools = state.scratch.blocks.some((reported) => reported.block.type === 'tool_use');
+  return choose(4) < 3 ? (asksForTools ? 'tool_use' : 'end_turn') : pick(choose, stopReasons);
 }
 
 function blockEvent(effectId: string, index: number, choose: Choose): LoopEvent {
+  const tool: AssistantBlock = { type: 'tool_use', id: pick(choose, [`t${choose(5)}`, `t${choose(1000)}`, '']), name: pick(choose, ['read', 'bash', 'a.b', '']), input: {} };
   const block = pick<AssistantBlock>(choose, [
-    { type: 'tool_use', id: pick(choose, [`t${choose(5)}`, `t${choose(1000)}`, '']), name: pick(choose, ['read', 'bash', 'a.b', '']), input: {} },
+    tool,
+    ...often(4, tool),
     { type: 'text', text: pick(choose, ['hello', ' ', 'long '.repeat(60)]) },
     { type: 'thinking', thinking: 'hm', signature: `s${index}` },
     { type: 'redacted_thinking', data: 'x' },
@@ -141,7 +158,7 @@ function unfinished(choose: Choose): Unfinished | null {
 function failure(choose: Choose): Failure {
   const kind = pick(choose, failureClasses);
   const known = failureOf(kind, `The adversary says ${kind}.`, kind === 'overloaded' ? 529 : null);
-  const input = choose(3) === 0 ? 1_000 + choose(4_000) : null;
+  const input = choose(4) === 3 ? 1_000 + choose(4_000) : null;
   return {
     ...known,
     retryAfterMs: pick(choose, [null, 0, 1_000, 999_999_999, -5]),
@@ -150,14 +167,14 @@ function failure(choose: Choose): Failure {
   };
 }
 
-function compactionEvent(effectId: string, choose: Choose): LoopEvent {
+function compactionEvent(state: LoopState, effectId: string, choose: Choose): LoopEvent {
   if (choose(3) === 2) return { type: 'compact.failed', effectId, failure: failure(choose) };
   return {
     type: 'compact.answered',
     effectId,
-    text: pick(choose, ['short', '', 'much longer '.repeat(80)]),
-    stopReason: pick(choose, ['end_turn', 'end_turn', 'max_tokens', 'refusal', null]),
-    usage: usage(choose),
+    text: pick(choose, ['short', ...often(6, 'short'), '', 'much longer '.repeat(80)]),
+    stopReason: pick<string | null>(choose, ['end_turn', ...often(8, 'end_turn'), 'max_tokens', 'refusal', null]),
+    usage: usage(state, choose),
   };
 }
 
@@ -214,15 +231,20 @@ function abortEvent(state: LoopState, choose: Choose): LoopEvent {
 }
 
 /** An answer of an effect that was dropped long ago. */
-function lateEvent(choose: Choose): LoopEvent {
+function lateEvent(state: LoopState, choose: Choose): LoopEvent {
   const effectId = 'dropped';
+  const toolUseId = 't1';
   return pick<LoopEvent>(choose, [
-    { type: 'tool.ended', effectId, toolUseId: 't1', outcome: outcome(choose) },
-    { type: 'model.answered', effectId, stopReason: 'end_turn', usage: usage(choose) },
-    { type: 'model.failed', effectId, failure: failure(choose), unfinished: null, usage: usage(choose) },
-    { type: 'compact.answered', effectId, text: 'late', stopReason: 'end_turn', usage: usage(choose) },
+    { type: 'tool.ended', effectId, toolUseId, outcome: outcome(choose) },
+    { type: 'tool.decided', effectId, toolUseId, decision: { kind: 'permission', inputHash: 'h', answer: {} } },
+    { type: 'model.blockEnded', effectId, block: { type: 'text', text: 'late' }, verdict: null, rawInput: null },
+    { type: 'model.answered', effectId, stopReason: 'end_turn', usage: usage(state, choose) },
+    { type: 'model.failed', effectId, failure: failure(choose), unfinished: null, usage: usage(state, choose) },
+    { type: 'compact.answered', effectId, text: 'late', stopReason: 'end_turn', usage: usage(state, choose) },
+    { type: 'compact.failed', effectId, failure: failure(choose) },
     { type: 'stopHooks.ended', effectId, errors: ['late'], prevent: null, notices: [] },
     { type: 'attachments.collected', effectId, attachments: [text('late')], tools: null, notices: [] },
+    { type: 'toolUse.summarized', effectId, text: 'late' },
   ]);
 }
 

@@ -133,9 +133,14 @@ export function tool<Schema extends z.ZodType>(definition: ToolDefinition<Schema
     permissionTarget: () => ({ type: 'none' }) as const,
     checkPermission: () => ({ behavior: 'pass' }) as const,
     summary: summarise,
-    ...erased,
+    ...withoutUndefined(erased),
     inputSchema: erased.inputSchema ?? jsonSchemaOf(definition),
   });
+}
+
+/** An option that is there and undefined (in JavaScript) must not take the place of a fail-closed default. */
+function withoutUndefined<Options extends object>(options: Options): Options {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Options;
 }
 
 const no = (): boolean => false;

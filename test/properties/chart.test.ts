@@ -7,7 +7,8 @@ import type { Effect, RunningEffect } from '../../src/core/effect.ts';
 import type { LoopEvent } from '../../src/core/event.ts';
 import type { Output } from '../../src/core/output.ts';
 import type { LoopState } from '../../src/core/state.ts';
-import { step } from '../../src/core/step.ts';
+import { allows, step } from '../../src/core/step.ts';
+import { table } from '../../src/core/table.ts';
 import { choices, configs, play, startOf } from '../support/random-run.ts';
 
 type Machine = typeof agentLoop;
@@ -84,13 +85,18 @@ describe('chart and step', () => {
     );
   });
 
-  it('are told apart when the chart is broken', () => {
-    const broken = agentLoop.provide({ guards: { allows: () => true } });
-    expect(() =>
-      fc.assert(
-        fc.property(configs, choices, (config, numbers) => compare(broken, config, numbers)),
-        { numRuns: 150, endOnFailure: true },
-      ),
-    ).toThrow();
-  });
+  it.each(['retried.failed', 'tools_started.asked', 'tool_reported.ended'])(
+    'are told apart when the chart forgets %s',
+    (forgotten) => {
+      const rows = new Map(table.map((row) => [row.name, row]));
+      const broken = agentLoop.provide({
+        guards: {
+          allows: ({ context, event }, { row }) =>
+            row !== forgotten && allows(rows.get(row)!, context.state, event, context.config),
+        },
+      });
+      const check = fc.property(configs, choices, (config, numbers) => compare(broken, config, numbers));
+      expect(() => fc.assert(check, { numRuns: 300, endOnFailure: true })).toThrow();
+    },
+  );
 });

@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import { defaultConfig, defaultLimits, type LoopConfig } from '../../src/core/config.ts';
 import type { LoopEvent } from '../../src/core/event.ts';
 import { initialState } from '../../src/core/initial-state.ts';
-import type { Message } from '../../src/core/message.ts';
+import type { Message, UserBlock } from '../../src/core/message.ts';
 import type { LoopState } from '../../src/core/state.ts';
-import { adversaryEvent, choicesFrom } from '../../src/testing/adversary.ts';
+import { adversaryEvent, type Choose, choicesFrom } from '../../src/testing/adversary.ts';
 
 export const seed = '00000000-0000-4000-8000-000000000000';
 
 /** Small windows and small limits, so that every rung is reached within a few events. */
 export const configs: fc.Arbitrary<LoopConfig> = fc
   .record({
-    contextWindow: fc.constantFrom(1_000, 4_000, 40_000),
+    contextWindow: fc.constantFrom(3_000, 10_000, 60_000),
     maxTurns: fc.constantFrom(null, 2, 5),
     autoCompact: fc.boolean(),
     reactiveCompact: fc.boolean(),
@@ -25,6 +25,7 @@ export const configs: fc.Arbitrary<LoopConfig> = fc
     querySource: fc.constantFrom('sdk', 'agent:x', 'compact'),
     maxOutputTokens: fc.constantFrom(null, 300),
     toolConcurrency: fc.constantFrom(1, 2, 10),
+    microcompactor: fc.constantFrom(null, clearOldResults),
     profile: fc.constantFrom<LoopConfig['profile']>('anthropic', 'plain'),
   })
   .map(({ contextWindow, stopHookBlocks, retries, fallbacks, ...same }) => ({
@@ -35,7 +36,26 @@ export const configs: fc.Arbitrary<LoopConfig> = fc
     limits: { ...defaultLimits, stopHookBlocks, retries, overloadsBeforeFallback: 2, pauseTurns: 2, budgetContinuations: 4 },
   }));
 
-export const choices = fc.array(fc.nat(5_040), { minLength: 0, maxLength: 400, size: 'max' });
+export const choices = fc.oneof(
+  { arbitrary: fc.array(fc.nat(5_040), { maxLength: 60 }), weight: 1 },
+  { arbitrary: fc.array(fc.nat(5_040), { minLength: 300, maxLength: 800, size: 'max' }), weight: 4 },
+);
+
+/** A layer of a user: clears the content of every tool result but those of the newest message. */
+function clearOldResults(state: LoopState): LoopState {
+  const last = state.carried.messages.length - 1;
+  let changed = false;
+  const messages = state.carried.messages.map((message, index) => {
+    if (index === last || message.role !== 'user') return message;
+    const content = message.content.map((block): UserBlock => {
+      if (block.type !== 'tool_result' || JSON.stringify(block.content).length < 200) return block;
+      changed = true;
+      return { ...block, content: [{ type: 'text', text: '[cleared]' }] };
+    });
+    return changed ? { ...message, content } : message;
+  });
+  return changed ? { ...state, carried: { ...state.carried, messages } } : state;
+}
 
 /** A history with a turn, thinking, an image and spans that may be staged. */
 export const history: readonly Message[] = [
@@ -75,19 +95,27 @@ export function startOf(config: LoopConfig): LoopState {
   );
 }
 
-/** Plays a run against `take` until the loop ends; returns the events. */
+/** Plays a run against `take` until the loop ends; when the choices are used up, the user interrupts. */
 export function play(
   config: LoopConfig,
   numbers: readonly number[],
   take: (event: LoopEvent) => LoopState,
-  most = 2_000,
 ): readonly LoopEvent[] {
-  const choose = choicesFrom(numbers);
+  let drawn = 0;
+  const fromList = choicesFrom(numbers);
+  const choose: Choose = (count) => {
+    drawn += 1;
+    return fromList(count);
+  };
   const events: LoopEvent[] = [];
   let state = startOf(config);
-  for (let event = adversaryEvent(state, choose); event !== null && events.length < most; event = adversaryEvent(state, choose)) {
+  while (state.phase !== 'ended') {
+    const event = drawn > numbers.length ? interrupt : adversaryEvent(state, choose);
+    if (event === null) break;
     events.push(event);
     state = take(event);
   }
   return events;
 }
+
+const interrupt: LoopEvent = { type: 'abort', kind: 'interrupt', message: null, unfinished: null };

@@ -1,0 +1,84 @@
+/** The PreToolUse stage: what the hooks say of a call, or what they said of it before a crash. */
+import { z } from 'zod';
+import type { JsonObject } from '../core/json.ts';
+import type { ToolDecision, ToolOutcome } from '../core/state.ts';
+import { hooksFor, noObjection, type PreToolUseVerdict, runPreToolUseHooks } from '../hooks/run-tool-hooks.ts';
+import type { ToolCallView } from '../hooks/hook.ts';
+import { abortedOutcome, type CallScope, type Step } from './call.ts';
+import { hashInput } from './hash.ts';
+import { errorOutcome, noteBlock, attach } from './outcome.ts';
+import { type ReadInput, readInput } from './read-input.ts';
+
+/** What the hooks leave of a call that goes on. */
+export interface HookedInput extends ReadInput {
+  readonly verdict: PreToolUseVerdict;
+}
+
+const nullableText = z.string().nullable();
+const recorded = z.object({
+  behavior: z.enum(['pass', 'allow', 'unsure', 'ask', 'deny']),
+  by: nullableText.default(null),
+  reason: nullableText.default(null),
+  input: z.record(z.string(), z.json()).nullable().default(null),
+  contexts: z.array(z.string()).default([]),
+  stop: nullableText.default(null),
+  notices: z.array(z.string()).default([]),
+});
+
+/** The call as hooks see it. */
+export function viewOf(scope: CallScope, input: JsonObject): ToolCallView {
+  const { call, tool, deps } = scope;
+  return {
+    toolUseId: call.toolUseId,
+    toolName: tool.name,
+    input,
+    cwd: deps.cwd,
+    permissionMode: call.shared.permissionMode,
+    depth: call.shared.depth,
+  };
+}
+
+/** Asks the hooks and ends the call when one denies or stops; a changed input is read like one of the model. */
+export async function askHooks(scope: CallScope, input: ReadInput): Promise<Step<HookedInput>> {
+  const verdict = await verdictOn(scope, input.json);
+  if (verdict === null) return { outcome: abortedOutcome() };
+  for (const notice of verdict.notices) scope.io.notice(notice);
+  const ended = endedBy(scope, verdict);
+  if (ended !== null) return { outcome: withContexts(ended, scope, verdict.contexts) };
+  if (verdict.input === null) return { value: { ...input, verdict } };
+  const changed = await readInput(scope, verdict.input, 'a PreToolUse hook');
+  if ('outcome' in changed) return { outcome: withContexts(changed.outcome, scope, verdict.contexts) };
+  return { value: { ...changed.value, verdict } };
+}
+
+async function verdictOn(scope: CallScope, input: JsonObject): Promise<PreToolUseVerdict | null> {
+  const { deps, tool, io, call } = scope;
+  const hooks = hooksFor(deps.hooks.preToolUse, [tool.name, ...tool.aliases]);
+  if (hooks.length === 0) return noObjection;
+  const inputHash = hashInput(input);
+  const known = recall(call.decisions, inputHash);
+  if (known !== null) return known;
+  const verdict = await runPreToolUseHooks(hooks, viewOf(scope, input), io);
+  if (verdict === null || io.signal.aborted) return null;
+  io.decided({ kind: 'preToolUse', inputHash, answer: { ...verdict } });
+  return verdict;
+}
+
+/** An earlier answer to the same input; one that came from a crash is asked again. */
+function recall(decisions: readonly ToolDecision[], inputHash: string): PreToolUseVerdict | null {
+  const decision = decisions.findLast((one) => one.kind === 'preToolUse' && one.inputHash === inputHash);
+  const parsed = recorded.safeParse(decision?.answer);
+  return parsed.success && parsed.data.behavior !== 'unsure' ? (parsed.data as PreToolUseVerdict) : null;
+}
+
+function endedBy({ tool }: CallScope, verdict: PreToolUseVerdict): ToolOutcome | null {
+  const { stop, behavior, by, reason } = verdict;
+  if (stop !== null) return errorOutcome('preToolUse', `${tool.name} did not run: a hook stopped the loop: ${stop}`, { stop });
+  if (behavior !== 'deny') return null;
+  return errorOutcome('preToolUse', `${tool.name} did not run. Denied by the PreToolUse hook ${by}: ${reason ?? 'no reason given'}`);
+}
+
+/** Puts what hooks want the model to know behind the results of the turn. */
+export function withContexts(outcome: ToolOutcome, { tool, call }: CallScope, contexts: readonly string[]): ToolOutcome {
+  return attach(outcome, contexts.map((text) => noteBlock(`On ${tool.name} (${call.toolUseId}), ${text}`)));
+}

@@ -1,0 +1,157 @@
+/** Permission rules: `Tool` or `Tool(pattern)`, how they are written and what they match. */
+import { homedir } from 'node:os';
+import { join, relative, resolve, sep } from 'node:path';
+import ignore from 'ignore';
+import type { PermissionRule } from '../core/tools/context.ts';
+import { isWithin } from './paths.ts';
+import { commandParts, matchesCommand, plainCommand } from './shell-command.ts';
+import type { Tool } from './tool.ts';
+
+/** What a call shows to rules. */
+export interface RuleSubject {
+  /** Names by which rules may call the tool: its own, its aliases, those of tools whose rules it obeys. */
+  readonly names: readonly string[];
+  readonly target:
+    | {
+        readonly type: 'paths';
+        /** For each path that the call touches: the path as written (absolute), and where it really leads. */
+        readonly paths: readonly (readonly string[])[];
+      }
+    | { readonly type: 'command'; readonly command: string }
+    | { readonly type: 'none' };
+  /** Absolute path of the folder that patterns start in. */
+  readonly cwd: string;
+}
+
+/** A rule that was taken apart. */
+export interface ParsedRule extends PermissionRule {
+  /** Name of a tool, `mcp__server` for all tools of a server, or `*` for every tool. */
+  readonly tool: string;
+  /** Null: the rule is about every call of the tool, for a path tool those outside of the working folder included. */
+  readonly pattern: string | null;
+}
+
+/** Patterns for everything in the folder that they start in, the folder itself included. */
+const everything = new Set(['*', '**', '/**']);
+
+const form = /^(\*|[a-zA-Z0-9_-]{1,64})(?:\((.+)\))?$/s;
+
+/**
+ * Takes a rule apart. A pattern of a path tool is read like a line of a .gitignore file: relative to the working
+ * folder, or absolute (`/x`, `//x`, `~/x`). Throws a `TypeError` with a hint for a text that is no rule.
+ */
+export function parseRule(rule: PermissionRule): ParsedRule {
+  const found = form.exec(rule.rule.trim());
+  const pattern = found?.[2]?.trim() ?? null;
+  if (found?.[1] === undefined || pattern?.startsWith('!') === true) {
+    throw new TypeError(
+      `${JSON.stringify(rule.rule)} is no permission rule: write a tool name, as in "Bash", or a tool name and a pattern, as in "Bash(git *)". A pattern cannot begin with "!".`,
+    );
+  }
+  return { ...rule, tool: found[1], pattern };
+}
+
+/** The first rule of a behaviour that matches, or null. */
+export function firstMatch(
+  rules: readonly PermissionRule[],
+  behavior: PermissionRule['behavior'],
+  subject: RuleSubject,
+): PermissionRule | null {
+  return rules.find((rule) => rule.behavior === behavior && matches(rule, subject) === 'yes') ?? null;
+}
+
+/** The first deny or ask rule of which nobody can say whether it matches, or null: such a call is asked. */
+export function firstUnclear(rules: readonly PermissionRule[], subject: RuleSubject): PermissionRule | null {
+  return rules.find((rule) => rule.behavior !== 'allow' && matches(rule, subject) === 'unclear') ?? null;
+}
+
+function matches(rule: PermissionRule, subject: RuleSubject): 'yes' | 'no' | 'unclear' {
+  const parsed = parseLeniently(rule);
+  if (parsed === null) return 'unclear';
+  if (!subject.names.some((name) => isNamed(parsed.tool, name))) return 'no';
+  if (parsed.pattern === null || (parsed.pattern === '*' && subject.target.type !== 'paths')) return 'yes';
+  switch (subject.target.type) {
+    case 'paths':
+      return matchesPaths(parsed.pattern, rule.behavior, subject.target.paths, subject.cwd) ? 'yes' : 'no';
+    case 'command':
+      return matchesCommandLine(parsed.pattern, rule.behavior, subject.target.command) ? 'yes' : 'no';
+    case 'none':
+      return 'unclear';
+  }
+}
+
+/** Rules that were added while the query ran are data of a journal: a broken one must not end the query. */
+function parseLeniently(rule: PermissionRule): ParsedRule | null {
+  try {
+    return parseRule(rule);
+  } catch {
+    return null;
+  }
+}
+
+function isNamed(inRule: string, name: string): boolean {
+  if (inRule === '*' || inRule === name) return true;
+  return inRule.startsWith('mcp__') && name.startsWith(`${inRule}__`);
+}
+
+function matchesCommandLine(pattern: string, behavior: PermissionRule['behavior'], command: string): boolean {
+  if (behavior !== 'allow') return commandParts(command).some((part) => matchesCommand(pattern, part));
+  const plain = plainCommand(command);
+  return plain !== null && matchesCommand(pattern, plain);
+}
+
+/** An allow rule must cover everything that a call touches, by every name; for the others one hit is enough. */
+function matchesPaths(
+  pattern: string,
+  behavior: PermissionRule['behavior'],
+  paths: readonly (readonly string[])[],
+  cwd: string,
+): boolean {
+  const match = pathMatcher(pattern, behavior, cwd);
+  if (behavior !== 'allow') return paths.some((names) => names.some(match));
+  return paths.length > 0 && paths.every((names) => names.every(match));
+}
+
+/** Says of an absolute path whether a pattern covers it. Only allow rules heed the case of letters. */
+export function pathMatcher(
+  pattern: string,
+  behavior: PermissionRule['behavior'],
+  cwd: string,
+): (path: string) => boolean {
+  const { base, lines } = anchored(pattern, cwd);
+  const rules = ignore({ ignorecase: behavior !== 'allow' }).add({ pattern: lines });
+  return (path) => {
+    if (!isWithin(base, path)) return false;
+    const way = relative(base, path).split(sep).join('/');
+    // The folder itself: only a pattern for everything covers it.
+    return way === '' ? everything.has(lines) : rules.ignores(way);
+  };
+}
+
+/** Where a pattern starts, and the pattern as a line of a .gitignore file there. */
+function anchored(pattern: string, cwd: string): { readonly base: string; readonly lines: string } {
+  if (pattern.startsWith('~/')) return { base: resolve('/'), lines: join(homedir(), pattern.slice(2)) };
+  if (pattern.startsWith('/')) return { base: resolve('/'), lines: pattern.replace(/^\/+/, '/') };
+  if (pattern.startsWith('./')) return { base: cwd, lines: pattern.slice(1) };
+  return { base: cwd, lines: pattern.startsWith('#') ? `\\${pattern}` : pattern };
+}
+
+/** The names by which rules may call a tool. */
+export function ruleNames(tool: Tool): readonly string[] {
+  return [tool.name, ...tool.aliases, ...tool.rulesOf];
+}
+
+/** Says which files the deny and ask rules of a tool keep back, so that a search can leave them out. */
+export function hiddenBy(
+  rules: readonly PermissionRule[],
+  names: readonly string[],
+  cwd: string,
+): (path: string) => boolean {
+  const matchers = rules
+    .filter((rule) => rule.behavior !== 'allow')
+    .map(parseLeniently)
+    .filter((rule) => rule !== null && names.some((name) => isNamed(rule.tool, name)))
+    .map((rule) => (rule?.pattern == null ? null : pathMatcher(rule.pattern, rule.behavior, cwd)))
+    .filter((matcher) => matcher !== null);
+  return (path) => matchers.some((matcher) => matcher(path));
+}

@@ -1,0 +1,77 @@
+/** Asks the host for permission and checks what it answers. */
+import { z } from 'zod';
+import type { JsonObject } from '../core/json.ts';
+import type { PermissionRule } from '../core/tools/context.ts';
+import { describeThrown } from '../hooks/thrown.ts';
+import { type CallScope, guard } from './call.ts';
+import type { CanUseTool, PermissionAnswer, PermissionRequest } from './can-use-tool.ts';
+import { parseRule, type RuleSubject } from './permission-rules.ts';
+import { plainCommand } from './shell-command.ts';
+
+const permissionRule = z
+  .object({ behavior: z.enum(['allow', 'deny', 'ask']), rule: z.string() })
+  .refine((rule) => isRule(rule), 'not a permission rule');
+
+const answer: z.ZodType<PermissionAnswer> = z.discriminatedUnion('behavior', [
+  z.object({
+    behavior: z.literal('allow'),
+    updatedInput: z.record(z.string(), z.json()).optional() as unknown as z.ZodType<JsonObject | undefined>,
+    addedRules: z.array(permissionRule).readonly().optional(),
+  }),
+  z.object({
+    behavior: z.literal('deny'),
+    message: z.string().optional(),
+    interrupt: z.boolean().optional(),
+  }),
+]);
+
+function isRule(rule: PermissionRule): boolean {
+  try {
+    return parseRule(rule) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** What came of asking: an answer, or why there is none. Null after an abort. */
+export type Asked = { readonly answer: PermissionAnswer } | { readonly failed: string } | null;
+
+/** Asks the host about a call. Never rejects; waits as long as the host does. */
+export async function askUser(
+  scope: CallScope,
+  canUseTool: CanUseTool,
+  input: JsonObject,
+  request: Omit<PermissionRequest, 'signal' | 'toolUseId'>,
+): Promise<Asked> {
+  const { tool, call } = scope;
+  const settled = await guard(scope, (signal) =>
+    canUseTool(tool.name, structuredClone(input), { ...request, signal, toolUseId: call.toolUseId }),
+  );
+  switch (settled.type) {
+    case 'value': {
+      const parsed = answer.safeParse(settled.value);
+      return parsed.success ? { answer: parsed.data } : { failed: 'the permission prompt gave an answer that is none.' };
+    }
+    case 'thrown':
+      return { failed: `the permission prompt failed: ${describeThrown(settled.error)}` };
+    case 'timeout':
+    case 'aborted':
+      return null;
+  }
+}
+
+/** Rules that would let calls like this one pass: the very command, the folder of the only path, else nothing. */
+export function suggestRules(name: string, subject: RuleSubject): readonly PermissionRule[] {
+  const { target } = subject;
+  if (target.type === 'command') {
+    const plain = plainCommand(target.command);
+    return plain === null ? [] : [{ behavior: 'allow', rule: `${name}(${plain})` }];
+  }
+  if (target.type === 'none') return [{ behavior: 'allow', rule: name }];
+  const [path, ...others] = target.paths;
+  const real = path?.at(-1) ?? '';
+  const folder = real.slice(0, real.lastIndexOf('/'));
+  // A folder whose name a pattern could read as more than letters gets no suggestion.
+  if (path?.some((name) => !name.startsWith(`${folder}/`)) || others.length > 0 || !/^(\/[\w. -]+)+$/.test(folder) || folder.endsWith(' ')) return [];
+  return [{ behavior: 'allow', rule: `${name}(${folder}/**)` }];
+}

@@ -1,0 +1,73 @@
+/** The first stages of a call: does the input fit, does it make sense, what does it look like filled in? */
+import type { z } from 'zod';
+import type { JsonObject } from '../core/json.ts';
+import { describeThrown } from '../hooks/thrown.ts';
+import { abortedOutcome, type CallScope, guard, type Step } from './call.ts';
+import { jsonCopy } from './hash.ts';
+import { errorOutcome } from './outcome.ts';
+import { cutHead } from './text.ts';
+
+/** An input that passed: as the tool gets it, and as hooks, prompts and hashes see it. */
+export interface ReadInput {
+  /** What the schema made of it, backfilled. */
+  readonly parsed: unknown;
+  /** The same as plain JSON. */
+  readonly json: JsonObject;
+}
+
+const mostIssues = 10;
+const longestIssue = 300;
+
+/**
+ * Schema, semantic validation, backfill. `author` names whoever made an input that is not the model's own; errors say
+ * so. The input itself is never changed: the transcript keeps what the model wrote.
+ */
+export async function readInput(scope: CallScope, input: JsonObject, author: string | null): Promise<Step<ReadInput>> {
+  const { tool } = scope;
+  const parsed = await guard(scope, () => tool.input.safeParseAsync(jsonCopy(input)));
+  if (parsed.type === 'thrown') return failed('schema', scope, author, describeThrown(parsed.error));
+  if (parsed.type !== 'value') return { outcome: abortedOutcome() };
+  if (!parsed.value.success) return failed('schema', scope, author, describeIssues(parsed.value.error));
+  return finish(scope, parsed.value.data, author);
+}
+
+async function finish(scope: CallScope, parsed: unknown, author: string | null): Promise<Step<ReadInput>> {
+  const { tool, context } = scope;
+  const objection = await guard(scope, () => tool.validate(parsed, context));
+  if (objection.type === 'thrown') return failed('validation', scope, author, describeThrown(objection.error));
+  if (objection.type !== 'value') return { outcome: abortedOutcome() };
+  if (objection.value !== null) return failed('validation', scope, author, String(objection.value));
+  try {
+    const filled = tool.backfill(parsed, context);
+    return { value: { parsed: filled, json: jsonCopy(filled) as JsonObject } };
+  } catch (error) {
+    return failed('validation', scope, author, describeThrown(error));
+  }
+}
+
+function failed(stage: 'schema' | 'validation', scope: CallScope, author: string | null, why: string): Step<never> {
+  const whose = author === null ? 'The input' : `The input that ${author} made`;
+  const text = stage === 'schema' ? `${whose} does not fit ${scope.tool.name}:\n${why}` : why;
+  return { outcome: errorOutcome(author === null ? stage : 'preToolUse', text) };
+}
+
+/** One line an issue: where, and what was expected there. */
+function describeIssues(error: z.ZodError): string {
+  const lines = error.issues.flatMap((issue) => describeIssue(issue, []));
+  const more = lines.length > mostIssues ? [`- and ${lines.length - mostIssues} more`] : [];
+  return [...lines.slice(0, mostIssues), ...more].join('\n');
+}
+
+function describeIssue(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): readonly string[] {
+  const path = [...above, ...issue.path];
+  // The issues of the members of a union say more than "invalid input".
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
+    return issue.errors.flatMap((members) => members.flatMap((member) => describeIssue(member, path)));
+  }
+  return [`- ${placeOf(path)}: ${cutHead(issue.message.replace(/^Invalid input: /, ''), longestIssue)}`];
+}
+
+function placeOf(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'the input itself';
+  return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`)).join('');
+}

@@ -1,0 +1,80 @@
+/** The last stages of a call: the tool runs, its result is brought to size, the PostToolUse hooks have their say. */
+import type { ToolOutcome } from '../core/state.ts';
+import { hooksFor, runPostToolUseHooks } from '../hooks/run-tool-hooks.ts';
+import { describeThrown } from '../hooks/thrown.ts';
+import { viewOf, withContexts } from './ask-hooks.ts';
+import type { Granted } from './ask-permission.ts';
+import { abortedOutcome, type CallScope, guard } from './call.ts';
+import { hashInput } from './hash.ts';
+import { attach, errorOutcome, outcomeOf } from './outcome.ts';
+import { applyResultBudget } from './result-budget.ts';
+import { checkOutput } from './tool-output.ts';
+
+/** Runs a call that may run. Never rejects: whatever is thrown, returned or never returned becomes an outcome. */
+export async function runGranted(scope: CallScope, granted: Granted): Promise<ToolOutcome> {
+  scope.io.began();
+  const ran = await runTool(scope, granted);
+  if (ran.stage === 'abort') return ran;
+  const changed = { ...ran, contextChanges: [...granted.contextChanges, ...ran.contextChanges] };
+  const fitting = await withinBudget(scope, changed);
+  return afterHooks(scope, granted, changed, fitting);
+}
+
+async function runTool(scope: CallScope, { parsed, outside }: Granted): Promise<ToolOutcome> {
+  const { tool, context, io } = scope;
+  let running = true;
+  const progress = (text: string): void => {
+    if (running) io.progress(String(text));
+  };
+  const settled = await guard(
+    scope,
+    (signal) => tool.run(parsed, { ...context, signal, progress, outsideAllowed: outside }),
+    tool.timeoutMs,
+  );
+  running = false;
+  switch (settled.type) {
+    case 'value':
+      return returned(scope, settled.value);
+    case 'thrown':
+      return errorOutcome('run', describeThrown(settled.error));
+    case 'timeout':
+      return errorOutcome('timeout', `${tool.name} ran longer than ${(tool.timeoutMs ?? 0) / 1_000} seconds and was stopped.`);
+    case 'aborted':
+      return abortedOutcome();
+  }
+}
+
+function returned({ tool }: CallScope, value: unknown): ToolOutcome {
+  const output = checkOutput(value);
+  if (output === null) return errorOutcome('run', `${tool.name} returned neither text nor content blocks: a bug of the tool.`);
+  const { content, isError, cancelsSiblings, contextChanges, attachments } = output;
+  return attach({ ...outcomeOf('run', content, isError), cancelsSiblings, contextChanges }, attachments);
+}
+
+async function withinBudget(scope: CallScope, outcome: ToolOutcome): Promise<ToolOutcome> {
+  const { tool, deps, call } = scope;
+  const content = await applyResultBudget(outcome.content, tool.maxResultSizeChars, deps.store, call.toolUseId);
+  return content === outcome.content ? outcome : { ...outcome, content };
+}
+
+/** The hooks see the result as the tool gave it, the model gets `fitting`. A broken hook makes it an error that keeps the output. */
+async function afterHooks(scope: CallScope, granted: Granted, ran: ToolOutcome, fitting: ToolOutcome): Promise<ToolOutcome> {
+  const { deps, tool, io } = scope;
+  const hooks = hooksFor(deps.hooks.postToolUse, [tool.name, ...tool.aliases]);
+  if (hooks.length === 0) return fitting;
+  const view = { ...viewOf(scope, granted.json), content: ran.content, isError: ran.isError };
+  const verdict = await runPostToolUseHooks(hooks, view, io);
+  if (verdict === null) return abortedOutcome();
+  const { broken, stop, contexts } = verdict;
+  io.decided({ kind: 'postToolUse', inputHash: hashInput(granted.json), answer: { ...verdict } });
+  for (const notice of broken) io.notice(notice);
+  const outcome = broken.length === 0 ? fitting : brokenOutcome(fitting, broken);
+  const stage = stop === null ? outcome.stage : 'postToolUse';
+  return withContexts({ ...outcome, stop, stage }, scope, contexts);
+}
+
+function brokenOutcome(outcome: ToolOutcome, broken: readonly string[]): ToolOutcome {
+  const text = `${broken.join('\n')}\nThe tool had ended before that; this is its output:`;
+  const { content, attachments } = outcomeOf('postToolUse', [{ type: 'text', text }, ...outcome.content], true);
+  return attach({ ...outcome, stage: 'postToolUse', isError: true, content }, attachments);
+}
