@@ -1,6 +1,7 @@
 /** The PreToolUse stage: what the hooks say of a call, or what they said of it before a crash. */
 import { z } from 'zod';
 import type { JsonObject } from '../core/json.ts';
+import type { UserBlock } from '../core/message.ts';
 import type { ToolDecision, ToolOutcome } from '../core/state.ts';
 import { hooksFor, noObjection, type PreToolUseVerdict, runPreToolUseHooks } from '../hooks/run-tool-hooks.ts';
 import type { ToolCallView } from '../hooks/hook.ts';
@@ -44,10 +45,10 @@ export async function askHooks(scope: CallScope, input: ReadInput): Promise<Step
   if (verdict === null) return { outcome: abortedOutcome() };
   for (const notice of verdict.notices) scope.io.notice(notice);
   const ended = endedBy(scope, verdict);
-  if (ended !== null) return { outcome: withContexts(ended, scope, verdict.contexts) };
+  if (ended !== null) return { outcome: attach(ended, contextBlocks(scope, verdict.contexts)) };
   if (verdict.input === null) return { value: { ...input, verdict } };
-  const changed = await readInput(scope, verdict.input, 'a PreToolUse hook');
-  if ('outcome' in changed) return { outcome: withContexts(changed.outcome, scope, verdict.contexts) };
+  const changed = await readInput(scope, verdict.input, { name: 'a PreToolUse hook', stage: 'preToolUse' });
+  if ('outcome' in changed) return { outcome: attach(changed.outcome, contextBlocks(scope, verdict.contexts)) };
   return { value: { ...changed.value, verdict } };
 }
 
@@ -78,7 +79,7 @@ function endedBy({ tool }: CallScope, verdict: PreToolUseVerdict): ToolOutcome |
   return errorOutcome('preToolUse', `${tool.name} did not run. Denied by the PreToolUse hook ${by}: ${reason ?? 'no reason given'}`);
 }
 
-/** Puts what hooks want the model to know behind the results of the turn. */
-export function withContexts(outcome: ToolOutcome, { tool, call }: CallScope, contexts: readonly string[]): ToolOutcome {
-  return attach(outcome, contexts.map((text) => noteBlock(`On ${tool.name} (${call.toolUseId}), ${text}`)));
+/** What hooks want the model to know, as blocks behind the results of the turn. */
+export function contextBlocks({ tool, call }: CallScope, contexts: readonly string[]): readonly UserBlock[] {
+  return contexts.map((text) => noteBlock(`On ${tool.name} (${call.toolUseId}), ${text}`));
 }

@@ -1,7 +1,7 @@
 /** The permission stage: who lets a call run, or why it does not. */
 import { z } from 'zod';
 import type { JsonObject } from '../core/json.ts';
-import type { ToolDecision } from '../core/state.ts';
+import type { ToolDecision, ToolOutcome } from '../core/state.ts';
 import type { ContextChange, PermissionRule } from '../core/tools/context.ts';
 import type { Settled } from '../hooks/settle.ts';
 import { describeThrown } from '../hooks/thrown.ts';
@@ -30,6 +30,8 @@ export interface StartedCheck {
   /** The input that it looks at. */
   readonly json: JsonObject;
   readonly opinion: Promise<PermissionOpinion>;
+  /** Stops the check when nobody needs it any more. */
+  readonly cancel: () => void;
 }
 
 /** A decision as it is recorded: data of the journal. */
@@ -62,9 +64,12 @@ const recorded = z.object({
 
 /** Starts the tool's own check of an input. The promise never rejects: a check that fails means ask. */
 export function startCheck(scope: CallScope, input: ReadInput): StartedCheck {
-  const { tool, context } = scope;
-  const settled = guard(scope, () => tool.checkPermission(input.parsed, context));
-  return { json: input.json, opinion: settled.then(opinionOf) };
+  const { tool, context, io } = scope;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([io.signal, stop.signal]);
+  const check = (inner: AbortSignal) => tool.checkPermission(input.parsed, { ...context, signal: inner });
+  const settled = guard({ ...scope, io: { ...io, signal } }, check);
+  return { json: input.json, opinion: settled.then(opinionOf), cancel: () => stop.abort() };
 }
 
 function opinionOf(settled: Settled<PermissionOpinion>): PermissionOpinion {
@@ -83,18 +88,12 @@ export async function askPermission(scope: CallScope, input: HookedInput, check:
   if (scope.io.signal.aborted) return { outcome: abortedOutcome() };
   const verdict = judge(scope, input, opinion, subject);
   const inputHash = hashInput(input.json);
-  const hard = verdict.behavior === 'deny' && verdict.by !== 'nobody' && !isSoft(verdict);
-  const known = hard ? null : recall(scope.call.decisions, inputHash);
+  const known = verdict.behavior === 'deny' ? null : recall(scope.call.decisions, inputHash);
   if (known !== null) return apply(scope, input, known);
   const answer = await answerOf(scope, input, verdict, subject, opinion.behavior === 'ask');
   if (answer === null || scope.io.signal.aborted) return { outcome: abortedOutcome() };
   scope.io.decided({ kind: 'permission', inputHash, answer: { ...answer } as unknown as JsonObject });
   return apply(scope, input, answer);
-}
-
-/** `dontAsk` denies only because nobody may be asked: a decision that was made before still holds. */
-function isSoft(verdict: PermissionVerdict): boolean {
-  return verdict.by === 'mode' && verdict.reason.includes('dontAsk');
 }
 
 function judge(
@@ -133,9 +132,14 @@ async function answerOf(
   outside: boolean,
 ): Promise<RecordedAnswer | null> {
   const { by, reason, behavior } = verdict;
-  if (behavior !== 'ask') return { ...plainAnswer, behavior, by, reason, outside: outside || by === 'rule' };
+  if (behavior !== 'ask') return { ...plainAnswer, behavior, by, reason, outside };
   const { canUseTool } = scope.deps;
-  if (canUseTool === null) return { ...plainAnswer, behavior: 'deny', by: 'nobody', reason: `${reason} Nobody is there to ask.` };
+  if (scope.call.shared.permissionMode === 'dontAsk') {
+    return { ...plainAnswer, behavior: 'deny', by: 'mode', reason: `${reason} The mode dontAsk denies what would have to be asked.` };
+  }
+  if (canUseTool === null) {
+    return { ...plainAnswer, behavior: 'deny', by: 'nobody', reason: `${reason} Nobody is there to ask.` };
+  }
   const suggestions = suggestRules(scope.tool.name, subject);
   const asked = await askUser(scope, canUseTool, input.json, { reason, summary: summaryOf(scope, input), suggestions });
   if (asked === null) return null;
@@ -175,14 +179,14 @@ async function apply(scope: CallScope, input: HookedInput, answer: RecordedAnswe
   const contextChanges = answer.addedRules.map((rule) => ({ type: 'ruleAdded' as const, rule }));
   const granted = { outside: answer.outside, contextChanges };
   if (answer.updatedInput === null) return { value: { parsed: input.parsed, json: input.json, ...granted } };
-  const changed = await readInput(scope, answer.updatedInput, 'the user');
+  const changed = await readInput(scope, answer.updatedInput, { name: 'the user', stage: 'permission' });
   if ('outcome' in changed) return changed;
   // The user has approved this input, which no deny rule has seen yet.
   const subject = await subjectOf(scope, changed.value);
   const opinion = await startCheck(scope, changed.value).opinion;
   const verdict = judge(scope, changed.value, opinion, subject);
   const { by, reason } = verdict;
-  if (verdict.behavior === 'deny' && !isSoft(verdict)) return { outcome: denied(scope, { by, reason, interrupt: false }) };
+  if (verdict.behavior === 'deny') return { outcome: denied(scope, { by, reason, interrupt: false }) };
   return { value: { ...changed.value, ...granted } };
 }
 
@@ -195,7 +199,7 @@ const deciders: { readonly [By in Decider]: string } = {
   nobody: 'default, since it has to be approved',
 };
 
-function denied({ tool }: CallScope, { by, reason, interrupt }: Pick<RecordedAnswer, 'by' | 'reason' | 'interrupt'>) {
+function denied({ tool }: CallScope, { by, reason, interrupt }: Pick<RecordedAnswer, 'by' | 'reason' | 'interrupt'>): ToolOutcome {
   const why = reason.trim() === '' ? '.' : `: ${reason}`;
   const end = interrupt ? ' The user ended the turn.' : '';
   return errorOutcome('permission', `${tool.name} did not run. Denied by ${deciders[by]}${why}${end}`, { interrupt });

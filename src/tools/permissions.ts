@@ -39,12 +39,11 @@ export interface PermissionVerdict {
  * 3. an allow rule, a hook's `allow`, the tool's own `allow`, allow;
  * 4. a crashed hook and the tool's own `ask` (a path outside of the workspace) ask, but not in `bypassPermissions`;
  * 5. the mode decides the rest.
- * In `dontAsk` whatever would be asked is denied. A crashed hook is stronger than every allowance of 3 but the mode's.
+ * A crashed hook is stronger than every allowance of 3, but not than the mode `bypassPermissions`. In `dontAsk` the
+ * verdict is `ask` as in `default`; it is the caller that asks nobody then.
  */
 export function judgePermission(question: PermissionQuestion): PermissionVerdict {
-  const verdict = denial(question) ?? demand(question) ?? allowance(question) ?? doubt(question) ?? modeVerdict(question);
-  if (verdict.behavior !== 'ask' || question.mode !== 'dontAsk') return verdict;
-  return deny('mode', `${verdict.reason} Permission mode dontAsk denies what would have to be asked.`);
+  return denial(question) ?? demand(question) ?? allowance(question) ?? doubt(question) ?? modeVerdict(question);
 }
 
 function denial(question: PermissionQuestion): PermissionVerdict | null {

@@ -5,11 +5,11 @@
  */
 import type { ToolOutcome } from '../core/state.ts';
 import { describeThrown } from '../hooks/thrown.ts';
-import { askHooks, withContexts } from './ask-hooks.ts';
-import { askPermission, startCheck } from './ask-permission.ts';
+import { askHooks, contextBlocks } from './ask-hooks.ts';
+import { askPermission, type StartedCheck, startCheck } from './ask-permission.ts';
 import { abortedOutcome, type CallIo, type CallScope, type PipelineDeps, scopeOf, type ToolCall } from './call.ts';
 import { errorOutcome } from './outcome.ts';
-import { readInput } from './read-input.ts';
+import { type ReadInput, readInput } from './read-input.ts';
 import type { ToolRegistry } from './registry.ts';
 import { runGranted } from './run-call.ts';
 import { oneLine } from './text.ts';
@@ -32,13 +32,21 @@ async function runStages(scope: CallScope): Promise<ToolOutcome> {
   const read = await readInput(scope, scope.call.input, null);
   if ('outcome' in read) return read.outcome;
   const check = startCheck(scope, read.value);
-  const hooked = await askHooks(scope, read.value);
+  try {
+    return await runChecked(scope, read.value, check);
+  } finally {
+    check.cancel();
+  }
+}
+
+async function runChecked(scope: CallScope, input: ReadInput, check: StartedCheck): Promise<ToolOutcome> {
+  const hooked = await askHooks(scope, input);
   if ('outcome' in hooked) return hooked.outcome;
-  const { contexts } = hooked.value.verdict;
   const permitted = await askPermission(scope, hooked.value, check);
-  if ('outcome' in permitted) return withContexts(permitted.outcome, scope, contexts);
   if (scope.io.signal.aborted) return abortedOutcome();
-  return withContexts(await runGranted(scope, permitted.value), scope, contexts);
+  const outcome = 'outcome' in permitted ? permitted.outcome : await runGranted(scope, permitted.value);
+  const contexts = contextBlocks(scope, hooked.value.verdict.contexts);
+  return { ...outcome, attachments: [...contexts, ...outcome.attachments] };
 }
 
 /** Models make up names; the known ones put them right. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../core/json.ts';
 import { describeThrown } from '../hooks/thrown.ts';
 import { abortedOutcome, type CallScope, guard, type Step } from './call.ts';
 import { jsonCopy } from './hash.ts';
-import { errorOutcome } from './outcome.ts';
+import { errorOutcome, type PipelineStage } from './outcome.ts';
 import { cutHead } from './text.ts';
 
 /** An input that passed: as the tool gets it, and as hooks, prompts and hashes see it. */
@@ -15,14 +15,19 @@ export interface ReadInput {
   readonly json: JsonObject;
 }
 
+/** Who made an input that is not the model's own, and the stage in which that happened. */
+export interface InputAuthor {
+  readonly name: string;
+  readonly stage: PipelineStage;
+}
+
 const mostIssues = 10;
 const longestIssue = 300;
 
 /**
- * Schema, semantic validation, backfill. `author` names whoever made an input that is not the model's own; errors say
- * so. The input itself is never changed: the transcript keeps what the model wrote.
+ * Schema, semantic validation, backfill. `author` is null for the model's own input; errors name any other. The input itself is never changed: the transcript keeps what the model wrote.
  */
-export async function readInput(scope: CallScope, input: JsonObject, author: string | null): Promise<Step<ReadInput>> {
+export async function readInput(scope: CallScope, input: JsonObject, author: InputAuthor | null): Promise<Step<ReadInput>> {
   const { tool } = scope;
   const parsed = await guard(scope, () => tool.input.safeParseAsync(jsonCopy(input)));
   if (parsed.type === 'thrown') return failed('schema', scope, author, describeThrown(parsed.error));
@@ -31,7 +36,7 @@ export async function readInput(scope: CallScope, input: JsonObject, author: str
   return finish(scope, parsed.value.data, author);
 }
 
-async function finish(scope: CallScope, parsed: unknown, author: string | null): Promise<Step<ReadInput>> {
+async function finish(scope: CallScope, parsed: unknown, author: InputAuthor | null): Promise<Step<ReadInput>> {
   const { tool, context } = scope;
   const objection = await guard(scope, () => tool.validate(parsed, context));
   if (objection.type === 'thrown') return failed('validation', scope, author, describeThrown(objection.error));
@@ -45,10 +50,10 @@ async function finish(scope: CallScope, parsed: unknown, author: string | null):
   }
 }
 
-function failed(stage: 'schema' | 'validation', scope: CallScope, author: string | null, why: string): Step<never> {
-  const whose = author === null ? 'The input' : `The input that ${author} made`;
+function failed(stage: 'schema' | 'validation', scope: CallScope, author: InputAuthor | null, why: string): Step<never> {
+  const whose = author === null ? 'The input' : `The input that ${author.name} made`;
   const text = stage === 'schema' ? `${whose} does not fit ${scope.tool.name}:\n${why}` : why;
-  return { outcome: errorOutcome(author === null ? stage : 'preToolUse', text) };
+  return { outcome: errorOutcome(author?.stage ?? stage, text) };
 }
 
 /** One line an issue: where, and what was expected there. */

@@ -1,7 +1,8 @@
 /** Where results go that are too long for the model: it gets a preview and the path. */
 import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 
 export interface ResultStore {
   /** Absolute real path of the folder that holds the results, which tools may read; null when there is none on disk. */
@@ -11,17 +12,27 @@ export interface ResultStore {
 }
 
 /** A store in a folder, made at the first result. The folder should lie outside the workspace and belong to the session. */
-export function createFileStore(folder: string): ResultStore {
+export function createFileStore(path: string): ResultStore {
+  const folder = realFolder(resolve(path));
   return {
     folder,
     async put(toolUseId, text) {
       // Results hold whatever the tools read: nobody else on the machine needs to see them.
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const path = join(folder, fileName(toolUseId));
-      await writeFile(path, text, { mode: 0o600 });
-      return path;
+      const file = join(folder, fileName(toolUseId));
+      await writeFile(file, text, { mode: 0o600 });
+      return file;
     },
   };
+}
+
+/** The real path of a folder that need not exist yet. */
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return dirname(folder) === folder ? folder : join(realFolder(dirname(folder)), basename(folder));
+  }
 }
 
 /** A store without a disk, with paths that depend on the ids alone: for simulations and tests. */

@@ -2,7 +2,7 @@
 import type { ToolOutcome } from '../core/state.ts';
 import { hooksFor, runPostToolUseHooks } from '../hooks/run-tool-hooks.ts';
 import { describeThrown } from '../hooks/thrown.ts';
-import { viewOf, withContexts } from './ask-hooks.ts';
+import { contextBlocks, viewOf } from './ask-hooks.ts';
 import type { Granted } from './ask-permission.ts';
 import { abortedOutcome, type CallScope, guard } from './call.ts';
 import { hashInput } from './hash.ts';
@@ -70,7 +70,7 @@ async function afterHooks(scope: CallScope, granted: Granted, ran: ToolOutcome, 
   for (const notice of broken) io.notice(notice);
   const outcome = broken.length === 0 ? fitting : brokenOutcome(fitting, broken);
   const stage = stop === null ? outcome.stage : 'postToolUse';
-  return withContexts({ ...outcome, stop, stage }, scope, contexts);
+  return attach({ ...outcome, stop, stage }, contextBlocks(scope, contexts));
 }
 
 function brokenOutcome(outcome: ToolOutcome, broken: readonly string[]): ToolOutcome {

@@ -1,0 +1,105 @@
+/** Performs `collectAttachments`: gathers what belongs behind the tool results of a turn. */
+import type { EffectOf } from '../core/effect.ts';
+import type { UserBlock } from '../core/message.ts';
+import type { ToolSpec } from '../core/state.ts';
+import { settle } from '../hooks/settle.ts';
+import { describeThrown } from '../hooks/thrown.ts';
+import { jsonCopy } from '../tools/hash.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
+import type { EffectIo, EffectRunner } from './io.ts';
+
+/** Gives the content of any number of messages. Contract: must heed the signal; may reject: that is a notice with its name. */
+export type AttachmentProvider = (
+  effect: EffectOf<'collectAttachments'>,
+  signal: AbortSignal,
+) => Promise<readonly (readonly UserBlock[])[]>;
+
+export interface CollectAttachmentsDeps {
+  readonly providers: readonly AttachmentProvider[];
+  /** The tools of now; null when they never change. */
+  readonly registry: (() => ToolRegistry) | null;
+  /** Longest time for one provider in milliseconds. Default 30,000: the next request waits for it. */
+  readonly timeoutMs?: number;
+}
+
+const defaultTimeoutMs = 30_000;
+
+interface Collected {
+  readonly attachments: readonly (readonly UserBlock[])[];
+  readonly notices: readonly string[];
+}
+
+/**
+ * Answers with `attachments.collected`: the providers run side by side, what they give stands in their order, and one
+ * that fails, hangs or gives nonsense is left out with a notice. `tools` is set when the registry no longer matches.
+ */
+export function collectAttachments(deps: CollectAttachmentsDeps): EffectRunner<'collectAttachments'> {
+  return async (effect, io) => {
+    const parts = await Promise.all(deps.providers.map((provider) => askProvider(provider, effect, io, deps)));
+    const refreshed = refreshTools(deps, effect.tools);
+    if (io.signal.aborted) return;
+    io.post({
+      type: 'attachments.collected',
+      effectId: effect.id,
+      attachments: parts.flatMap((part) => part.attachments),
+      tools: refreshed.tools,
+      notices: [...parts.flatMap((part) => part.notices), ...refreshed.notices],
+    });
+  };
+}
+
+async function askProvider(
+  provider: AttachmentProvider,
+  effect: EffectOf<'collectAttachments'>,
+  io: EffectIo,
+  deps: CollectAttachmentsDeps,
+): Promise<Collected> {
+  const { clock, signal } = io;
+  const timeoutMs = deps.timeoutMs ?? defaultTimeoutMs;
+  const settled = await settle(async (inner) => checkBlocks(await provider(effect, inner)), { clock, signal, timeoutMs });
+  switch (settled.type) {
+    case 'value':
+      return { attachments: settled.value, notices: [] };
+    case 'thrown':
+      return left(provider, describeThrown(settled.error));
+    case 'timeout':
+      return left(provider, `nothing came within ${timeoutMs / 1_000} seconds.`);
+    case 'aborted':
+      return { attachments: [], notices: [] };
+  }
+}
+
+function left(provider: AttachmentProvider, why: string): Collected {
+  return { attachments: [], notices: [`Attachments (${provider.name || 'unnamed'}) could not be collected: ${why}`] };
+}
+
+/** Providers are foreign code: only plain data that is a list of lists of blocks may enter an event. Empty ones go. */
+function checkBlocks(value: unknown): readonly (readonly UserBlock[])[] {
+  const copy: unknown = jsonCopy(value ?? []);
+  if (Array.isArray(copy) && copy.every((blocks) => Array.isArray(blocks) && blocks.every(isBlock))) {
+    return copy.filter((blocks: readonly UserBlock[]) => blocks.length > 0);
+  }
+  throw new TypeError('what came is no list of messages.');
+}
+
+/** A tool result belongs to a tool use and to nothing else. */
+function isBlock(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return false;
+  if (value.type === 'text') return 'text' in value && typeof value.text === 'string';
+  return (value.type === 'image' || value.type === 'document') && 'source' in value;
+}
+
+/** The new tool list when it differs from the one that the model knows. */
+function refreshTools(
+  { registry }: CollectAttachmentsDeps,
+  known: readonly ToolSpec[],
+): { readonly tools: readonly ToolSpec[] | null; readonly notices: readonly string[] } {
+  if (registry === null) return { tools: null, notices: [] };
+  try {
+    const tools = registry().specs();
+    const same = tools === known || JSON.stringify(tools) === JSON.stringify(known);
+    return { tools: same ? null : tools, notices: [] };
+  } catch (error) {
+    return { tools: null, notices: [`The tool list could not be refreshed: ${describeThrown(error)}`] };
+  }
+}
