@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { ActorOptions } from 'xstate';
 import type { agentLoop } from '../machines/agent-loop.ts';
 import { type Clock, systemClock } from './clock.ts';
-import type { Layer, LoopConfig } from './core/config.ts';
+import { defaultConfig, type Layer, type LoopConfig } from './core/config.ts';
 import type { LoopEvent } from './core/event.ts';
 import type { QueryStart } from './core/initial-state.ts';
 import type { LoopState } from './core/state.ts';
@@ -20,13 +20,13 @@ import { streamModel } from './effects/stream-model.ts';
 import { summarizeToolUse } from './effects/summarize-tool-use.ts';
 import { type Hooks, noHooks } from './hooks/hook.ts';
 import { type ClientOptions, createClient } from './model/client.ts';
-import { findLimits } from './model/limits.ts';
+import { findLimits, knownLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
-import { checkOptions, type LoopOptions, toLoopConfig } from './options.ts';
+import { checkOptions, type LoopOptions, loopOptionsSchema, toLoopConfig } from './options.ts';
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
 import { builtInTools } from './tools/builtin/index.ts';
 import type { CanUseTool } from './tools/can-use-tool.ts';
-import { createRegistry } from './tools/registry.ts';
+import { createRegistry, type ToolRegistry } from './tools/registry.ts';
 import { createFileStore, type ResultStore } from './tools/result-store.ts';
 import type { Tool } from './tools/tool.ts';
 
@@ -77,4 +77,191 @@ export interface QueryOptions extends LoopOptions, ClientOptions, Omit<QueryStar
   /** Called before each event is taken, with its index in the journal; may interrupt the query there. */
   readonly beforeEvent?: (index: number, event: LoopEvent, state: LoopState) => void;
   readonly deps?: QueryDeps;
+}
+
+/** What `query()` has after its options were checked, before anything was asked of the world. */
+export interface Prepared {
+  /** Asks the server for the limits of the models, then everything is known. */
+  readonly resolve: () => Promise<Resolved>;
+}
+
+interface Resolved {
+  readonly config: LoopConfig;
+  readonly runners: EffectRunners;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly start: Omit<QueryStart, 'seed'>;
+}
+
+/**
+ * Checks the options and puts the parts together; sends nothing.
+ *
+ * @throws TypeError with one sentence for an option or a tool that cannot be used, or a folder that is not there.
+ */
+export function prepare(options: QueryOptions): Prepared {
+  const loopOptions = loopOptionsOf(options);
+  checkOptions(loopOptions);
+  const parts = partsOf(options);
+  return {
+    async resolve() {
+      const models = [loopOptions.model ?? defaultConfig.models[0]!, ...(loopOptions.fallbackModels ?? [])];
+      const config = toLoopConfig(loopOptions, {
+        modelLimits: await limitsFor(options, loopOptions, models, parts.client),
+        stopHooks: parts.hooks.stop.length > 0,
+        microcompactor: options.deps?.microcompact ?? null,
+      });
+      return {
+        config,
+        runners: runnersOf(options, parts, config.smallModel),
+        journal: options.journal ?? memoryJournal(),
+        clock: options.deps?.clock ?? systemClock,
+        start: { ...startOf(options), tools: parts.registry.specs() },
+      };
+    },
+  };
+}
+
+/** What the runners share. */
+interface Parts {
+  readonly registry: ToolRegistry;
+  readonly hooks: Hooks;
+  readonly client: () => ReturnType<typeof createClient>;
+  readonly callModel: CallModel;
+  readonly cwd: string;
+  readonly roots: readonly string[];
+}
+
+function partsOf(options: QueryOptions): Parts {
+  const cwd = folder(options.cwd ?? process.cwd());
+  const client = once(() => createClient(options));
+  const { idleTimeoutMs, deadlineMs } = options;
+  const transport = (): CallModel =>
+    createTransport(client, {
+      ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    });
+  return {
+    registry: createRegistry(options.tools ?? builtInTools()),
+    hooks: { ...noHooks, ...options.hooks },
+    client,
+    callModel: options.deps?.callModel ?? transport(),
+    cwd,
+    roots: [cwd, ...(options.additionalRoots ?? []).map(folder)],
+  };
+}
+
+function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | null): EffectRunners {
+  const { registry, hooks, callModel, cwd, roots } = parts;
+  return {
+    streamModel: streamModel({ callModel, verdictOf: registry.verdictOf }),
+    compact: options.deps?.compact ?? compact({ callModel }),
+    runStopHooks: runStopHooks({ hooks: hooks.stop }),
+    collectAttachments: collectAttachments({ providers: options.attachments ?? [], registry: () => registry }),
+    runTool: runTool({
+      registry: () => registry,
+      hooks,
+      rules: options.rules ?? [],
+      canUseTool: options.canUseTool ?? null,
+      store: options.resultStore ?? createFileStore(join(tmpdir(), 'escapement', randomUUID())),
+      cwd,
+      roots,
+      ...(options.abortGraceMs === undefined ? {} : { abortGraceMs: options.abortGraceMs }),
+    }),
+    summarizeToolUse: summarizeToolUse({ callModel, smallModel }),
+  };
+}
+
+/**
+ * The runners of `query()` for a host of one's own: give them to the chart with `loopActors(loopRunners(options))`, or
+ * perform the effects of `step` with them.
+ *
+ * @throws TypeError as `query()` does.
+ */
+export function loopRunners(options: Omit<QueryOptions, 'journal' | 'resume' | 'signal' | 'inspect' | 'beforeEvent'>): EffectRunners {
+  checkOptions(loopOptionsOf(options));
+  return runnersOf(options, partsOf(options), options.smallModel ?? null);
+}
+
+/** Asks the server unless the caller named the limits, brings its own model caller, or resumes. */
+async function limitsFor(
+  options: QueryOptions,
+  { contextWindow, modelMaxOutput }: LoopOptions,
+  models: readonly string[],
+  client: () => ReturnType<typeof createClient>,
+): Promise<LoopConfig['modelLimits']> {
+  const isNamed = contextWindow !== undefined && modelMaxOutput !== undefined;
+  if (isNamed || options.resume !== undefined) return {};
+  if (options.deps?.callModel !== undefined) return tableLimits(models);
+  return findLimits(client, models, options.signal);
+}
+
+function tableLimits(models: readonly string[]): LoopConfig['modelLimits'] {
+  return Object.fromEntries(
+    models.flatMap((model) => {
+      const limits = knownLimits(model);
+      return limits === null ? [] : [[model, limits]];
+    }),
+  );
+}
+
+/** The options that are plain data and that the schema knows; a misspelt name must not pass in silence. */
+function loopOptionsOf(options: QueryOptions): LoopOptions {
+  const unknown = Object.keys(options).filter((name) => !(name in loopOptionsSchema.shape) && !hostOptions.has(name));
+  if (unknown.length > 0) {
+    throw new TypeError(`query() has no option ${unknown.join(', ')}: look for a misspelt name.`);
+  }
+  return Object.fromEntries(Object.entries(options).filter(([name]) => name in loopOptionsSchema.shape));
+}
+
+const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, keyof LoopOptions>>([
+  'prompt',
+  'messages',
+  'toolUseContext',
+  'queued',
+  'staged',
+  'apiKey',
+  'baseUrl',
+  'fetch',
+  'headers',
+  'tools',
+  'cwd',
+  'additionalRoots',
+  'rules',
+  'canUseTool',
+  'hooks',
+  'attachments',
+  'signal',
+  'abortGraceMs',
+  'idleTimeoutMs',
+  'deadlineMs',
+  'resultStore',
+  'journal',
+  'resume',
+  'inspect',
+  'beforeEvent',
+  'deps',
+]);
+
+function startOf({ prompt, messages, toolUseContext, queued, staged }: QueryOptions): Omit<QueryStart, 'seed' | 'tools'> {
+  return {
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(messages === undefined ? {} : { messages }),
+    ...(toolUseContext === undefined ? {} : { toolUseContext }),
+    ...(queued === undefined ? {} : { queued }),
+    ...(staged === undefined ? {} : { staged }),
+  };
+}
+
+/** The real path of a folder that is there. */
+function folder(path: string): string {
+  const absolute = resolve(path);
+  if (!(statSync(absolute, { throwIfNoEntry: false })?.isDirectory() ?? false)) {
+    throw new TypeError(`The folder ${absolute} is not there: name one that exists.`);
+  }
+  return realpathSync(absolute);
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null;
+  return () => (made ??= { value: make() }).value;
 }

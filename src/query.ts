@@ -18,6 +18,8 @@ export interface Query extends AsyncGenerator<Emitted, Terminal, void> {
   send(content: string | readonly UserBlock[]): string;
   /** Says something and wants it heard now: the query ends, the message waits in `queued`. */
   submit(content: string | readonly UserBlock[]): string;
+  /** Cancels everything that runs, at once, even while a `next()` waits. Nothing more is handed out. */
+  return(value?: Terminal | PromiseLike<Terminal>): Promise<IteratorResult<Emitted, Terminal>>;
   /** Stops the query at once; its history stays one that the API accepts. */
   interrupt(): void;
 }

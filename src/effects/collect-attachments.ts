@@ -2,10 +2,10 @@
 import type { EffectOf } from '../core/effect.ts';
 import type { UserBlock } from '../core/message.ts';
 import type { ToolSpec } from '../core/state.ts';
-import { settle } from '../hooks/settle.ts';
-import { describeThrown } from '../hooks/thrown.ts';
 import { jsonCopy } from '../tools/hash.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
+import { settle } from '../tools/settle.ts';
+import { describeThrown } from '../tools/thrown.ts';
 import type { EffectIo, EffectRunner } from './io.ts';
 
 /** Gives the content of any number of messages. Contract: must heed the signal; may reject: that is a notice with its name. */
@@ -56,12 +56,16 @@ async function askProvider(
 ): Promise<Collected> {
   const { clock, signal } = io;
   const timeoutMs = deps.timeoutMs ?? defaultTimeoutMs;
-  const settled = await settle(async (inner) => checkBlocks(await provider(effect, inner)), { clock, signal, timeoutMs });
+  const settled = await settle(async (inner) => checkBlocks(await provider(effect, inner)), {
+    clock,
+    signal,
+    timeoutMs,
+  });
   switch (settled.type) {
     case 'value':
       return { attachments: settled.value, notices: [] };
     case 'thrown':
-      return left(provider, describeThrown(settled.error));
+      return left(provider, settled.message);
     case 'timeout':
       return left(provider, `nothing came within ${timeoutMs / 1_000} seconds.`);
     case 'aborted':
@@ -76,10 +80,12 @@ function left(provider: AttachmentProvider, why: string): Collected {
 /** Providers are foreign code: only plain data that is a list of lists of blocks may enter an event. Empty ones go. */
 function checkBlocks(value: unknown): readonly (readonly UserBlock[])[] {
   const copy: unknown = jsonCopy(value ?? []);
-  if (Array.isArray(copy) && copy.every((blocks) => Array.isArray(blocks) && blocks.every(isBlock))) {
-    return copy.filter((blocks: readonly UserBlock[]) => blocks.length > 0);
-  }
-  throw new TypeError('what came is no list of messages.');
+  if (!Array.isArray(copy) || !copy.every(isMessage)) throw new TypeError('what came is no list of messages.');
+  return copy.filter((blocks) => blocks.length > 0);
+}
+
+function isMessage(value: unknown): value is readonly UserBlock[] {
+  return Array.isArray(value) && value.every(isBlock);
 }
 
 /** A tool result belongs to a tool use and to nothing else. */

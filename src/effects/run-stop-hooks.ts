@@ -1,7 +1,12 @@
 /** Performs `runStopHooks`: asks every stop hook whether the model is done. */
 import type { StopHook } from '../hooks/hook.ts';
-import { runAllStopHooks } from '../hooks/run-stop-hooks.ts';
+import { askStopHooks } from '../hooks/run-stop-hooks.ts';
+import type { AskHook } from '../tools/hook-port.ts';
+import { settle } from '../tools/settle.ts';
 import type { EffectRunner } from './io.ts';
+
+/** After an abort a hook may clean up for so many milliseconds (a command hook kills its process). */
+const abortGraceMs = 5_000;
 
 export interface RunStopHooksDeps {
   readonly hooks: readonly StopHook[];
@@ -10,8 +15,10 @@ export interface RunStopHooksDeps {
 /** Answers with `stopHooks.ended`; a hook that crashes or hangs is a notice and counts as a pass. Posts nothing after a cancel. */
 export function runStopHooks(deps: RunStopHooksDeps): EffectRunner<'runStopHooks'> {
   return async ({ id, stopHookActive, messages }, io) => {
-    const { errors, prevent, notices } = await runAllStopHooks(deps.hooks, { stopHookActive, messages }, io);
-    if (io.signal.aborted) return;
+    const { clock, signal } = io;
+    const ask: AskHook = (work, timeoutMs) => settle(work, { clock, signal, timeoutMs, graceMs: abortGraceMs });
+    const { errors, prevent, notices } = await askStopHooks(deps.hooks, { stopHookActive, messages }, ask);
+    if (signal.aborted) return;
     io.post({ type: 'stopHooks.ended', effectId: id, errors, prevent, notices });
   };
 }

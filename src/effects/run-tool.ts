@@ -1,6 +1,8 @@
 /** Performs `runTool`: one call through the pipeline, its progress for the consumer, its outcome for the loop. */
 import type { EffectOf } from '../core/effect.ts';
 import type { ToolDecision, ToolOutcome } from '../core/state.ts';
+import type { Hooks } from '../hooks/hook.ts';
+import { createToolHooks } from '../hooks/run-tool-hooks.ts';
 import type { PipelineDeps } from '../tools/call.ts';
 import { outcomeText } from '../tools/outcome.ts';
 import { runPipeline } from '../tools/pipeline.ts';
@@ -12,15 +14,22 @@ const progressIntervalMs = 200;
 /** Longest line about a call, in characters. */
 const longestLine = 200;
 
+/** As the pipeline wants them, with the function hooks as they are written. */
+export interface RunToolDeps extends Omit<PipelineDeps, 'hooks'> {
+  readonly hooks: Pick<Hooks, 'preToolUse' | 'postToolUse'>;
+}
+
 /**
  * Answers with `tool.ended`, after a `tool.decided` for each hook and permission decision. After a cancel it posts and
  * shows nothing more, and resolves when the tool has stopped or was left behind.
  */
-export function runTool(deps: PipelineDeps): EffectRunner<'runTool'> {
+export function runTool(given: RunToolDeps): EffectRunner<'runTool'> {
+  const deps: PipelineDeps = { ...given, hooks: createToolHooks(given.hooks) };
   return async (effect, io) => {
     const { id, toolUseId, name, input, context, decisions } = effect;
     const progress = startProgress(effect, summaryOf(deps, effect), io);
-    const decided = (decision: ToolDecision): void => io.post({ type: 'tool.decided', effectId: id, toolUseId, decision });
+    const decided = (decision: ToolDecision): void =>
+      io.post({ type: 'tool.decided', effectId: id, toolUseId, decision });
     const outcome = await runPipeline({ toolUseId, name, input, shared: context, decisions }, deps, {
       clock: io.clock,
       signal: io.signal,
@@ -51,7 +60,15 @@ function startProgress(effect: EffectOf<'runTool'>, summary: string, io: EffectI
   let cancelTimer: (() => void) | null = null;
   const observe = (status: 'started' | 'running' | 'ended', text: string, isError: boolean | null): void => {
     if (io.signal.aborted) return;
-    io.observe({ type: 'progress', toolUseId, name, status, ms: io.clock.now() - since, text: oneLine(text, longestLine), isError });
+    io.observe({
+      type: 'progress',
+      toolUseId,
+      name,
+      status,
+      ms: io.clock.now() - since,
+      text: oneLine(text, longestLine),
+      isError,
+    });
   };
   const flush = (): void => {
     cancelTimer = null;

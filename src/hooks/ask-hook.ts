@@ -1,15 +1,7 @@
 /** Asks one hook and checks what it says. */
 import type { z } from 'zod';
-import type { Clock } from '../clock.ts';
+import type { AskHook } from '../tools/hook-port.ts';
 import { defaultHookTimeoutMs } from './hook.ts';
-import { settle } from './settle.ts';
-import { describeThrown } from './thrown.ts';
-
-/** What a hook may use of its host. */
-export interface HookIo {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
 
 /** What came of asking a hook. */
 export type HookReply<Answer> =
@@ -18,23 +10,20 @@ export type HookReply<Answer> =
   | { readonly type: 'broken'; readonly why: string }
   | { readonly type: 'aborted' };
 
-/** After an abort a hook may clean up for so many milliseconds (a command hook kills its process). */
-const abortGraceMs = 5_000;
-
 /** Asks a hook within its time and checks its answer with `schema`. Never rejects. */
 export async function askHook<Answer>(
   hook: { readonly timeoutMs?: number },
   run: (signal: AbortSignal) => unknown,
   schema: z.ZodType<Answer>,
-  io: HookIo,
+  ask: AskHook,
 ): Promise<HookReply<Answer>> {
   const timeoutMs = hook.timeoutMs ?? defaultHookTimeoutMs;
-  const settled = await settle((signal) => check(run, signal, schema), { ...io, timeoutMs, graceMs: abortGraceMs });
+  const settled = await ask((signal) => check(run, signal, schema), timeoutMs);
   switch (settled.type) {
     case 'value':
       return settled.value;
     case 'thrown':
-      return { type: 'broken', why: `crashed: ${describeThrown(settled.error)}` };
+      return { type: 'broken', why: `crashed: ${settled.message}` };
     case 'timeout':
       return { type: 'broken', why: `gave no answer within ${timeoutMs / 1_000} seconds.` };
     case 'aborted':

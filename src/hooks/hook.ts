@@ -1,8 +1,8 @@
 /** The kinds of hooks: functions of the host that watch tools and the end of a turn, and may object. */
 import { z } from 'zod';
-import type { PermissionMode } from '../core/config.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { Message, ToolResultBlock } from '../core/message.ts';
+import type { Message } from '../core/message.ts';
+import type { ToolCallView, ToolResultView } from '../tools/hook-port.ts';
 
 /** How long a hook may take when it says nothing else, in milliseconds: the number that coding agents document. */
 export const defaultHookTimeoutMs = 60_000;
@@ -19,18 +19,6 @@ interface ToolHookBase extends HookBase {
   readonly tools?: readonly string[];
 }
 
-/** A tool call as hooks see it: paths are absolute, defaults filled in. A copy: changing it changes nothing. */
-export interface ToolCallView {
-  readonly toolUseId: string;
-  readonly toolName: string;
-  readonly input: JsonObject;
-  /** Absolute path of the folder that the session works in. */
-  readonly cwd: string;
-  readonly permissionMode: PermissionMode;
-  /** 0 for the top, 1 for a sub-agent of it, and so on. */
-  readonly depth: number;
-}
-
 /** What a PreToolUse hook may say; members go together, and an empty answer is a pass. */
 export interface PreToolUseAnswer {
   /** `deny` is final; `ask` forces the prompt; `allow` skips it, but no deny or ask rule. */
@@ -45,18 +33,15 @@ export interface PreToolUseAnswer {
   readonly stop?: string | undefined;
 }
 
-/** Contract: asked in order, before permission; a throw, a hang or nonsense counts as `ask`, with a notice. */
+/**
+ * Contract: asked in order, before permission, with a copy of the input; a throw, a hang or nonsense
+ * counts as `ask`, with a notice.
+ */
 export interface PreToolUseHook extends ToolHookBase {
   readonly run: (
     call: ToolCallView,
     signal: AbortSignal,
   ) => PreToolUseAnswer | undefined | void | Promise<PreToolUseAnswer | undefined | void>;
-}
-
-/** A call that has run, and what came of it, before the result budget cut anything. */
-export interface ToolResultView extends ToolCallView {
-  readonly content: ToolResultBlock['content'];
-  readonly isError: boolean;
 }
 
 export interface PostToolUseAnswer {

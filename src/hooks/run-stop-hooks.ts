@@ -1,5 +1,6 @@
 /** Runs the stop hooks and makes one verdict of what they say. */
-import { askHook, type HookIo } from './ask-hook.ts';
+import type { AskHook } from '../tools/hook-port.ts';
+import { askHook } from './ask-hook.ts';
 import { type StopHook, type StopView, stopAnswer } from './hook.ts';
 
 /** What all stop hooks together say. */
@@ -13,9 +14,9 @@ export interface StopVerdict {
 }
 
 /** Asks the hooks side by side; what they say is put together in the order of the list. Never rejects. */
-export async function runAllStopHooks(hooks: readonly StopHook[], view: StopView, io: HookIo): Promise<StopVerdict> {
+export async function askStopHooks(hooks: readonly StopHook[], view: StopView, ask: AskHook): Promise<StopVerdict> {
   const replies = await Promise.all(
-    hooks.map((hook) => askHook(hook, (signal) => hook.run({ ...view }, signal), stopAnswer, io)),
+    hooks.map((hook) => askHook(hook, (signal) => hook.run({ ...view }, signal), stopAnswer, ask)),
   );
   const errors: string[] = [];
   const notices: string[] = [];

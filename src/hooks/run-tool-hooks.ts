@@ -1,78 +1,61 @@
 /** Runs the hooks around a tool call and makes one verdict of what they say. */
 import type { JsonObject } from '../core/json.ts';
-import { askHook, type HookIo } from './ask-hook.ts';
+import type {
+  AskHook,
+  PostToolUseVerdict,
+  PreToolUseVerdict,
+  ToolCallView,
+  ToolHooks,
+  ToolResultView,
+} from '../tools/hook-port.ts';
+import { askHook } from './ask-hook.ts';
 import {
+  type Hooks,
   type PostToolUseAnswer,
   type PostToolUseHook,
   postToolUseAnswer,
   type PreToolUseAnswer,
   type PreToolUseHook,
   preToolUseAnswer,
-  type ToolCallView,
-  type ToolResultView,
 } from './hook.ts';
-
-/** What all PreToolUse hooks together say about one call: plain data, recorded as a decision. */
-export interface PreToolUseVerdict {
-  /** `unsure`: a hook was asked and gave no usable answer. Strength: deny, ask, unsure, allow, pass. */
-  readonly behavior: 'pass' | 'allow' | 'unsure' | 'ask' | 'deny';
-  /** The hook that decided, and why; null where nobody did. */
-  readonly by: string | null;
-  readonly reason: string | null;
-  /** The input after all changes; null when no hook changed it. */
-  readonly input: JsonObject | null;
-  /** For the model, one text each, with the name of the hook. */
-  readonly contexts: readonly string[];
-  /** Why the loop shall stop; null: it shall not. */
-  readonly stop: string | null;
-  /** Hooks that crashed or hung, one sentence each. */
-  readonly notices: readonly string[];
-}
-
-/** What all PostToolUse hooks together say about one call. */
-export interface PostToolUseVerdict {
-  readonly contexts: readonly string[];
-  readonly stop: string | null;
-  /** Hooks that crashed or hung, one sentence each: they make the result an error. */
-  readonly broken: readonly string[];
-}
-
-export const noObjection: PreToolUseVerdict = {
-  behavior: 'pass',
-  by: null,
-  reason: null,
-  input: null,
-  contexts: [],
-  stop: null,
-  notices: [],
-};
 
 /** Longest text of a hook that the model is shown, in characters (the limit that coding agents document). */
 const longestContext = 10_000;
 
 const strength = { pass: 0, allow: 1, unsure: 2, ask: 3, deny: 4 } as const;
 
+/** The function hooks of a query in the form that the pipeline asks for. */
+export function createToolHooks(hooks: Pick<Hooks, 'preToolUse' | 'postToolUse'>): ToolHooks {
+  return {
+    preToolUse(names) {
+      const wanted = hooksFor(hooks.preToolUse, names);
+      return wanted.length === 0 ? null : (call, ask) => runPreToolUseHooks(wanted, call, ask);
+    },
+    postToolUse(names) {
+      const wanted = hooksFor(hooks.postToolUse, names);
+      return wanted.length === 0 ? null : (call, ask) => runPostToolUseHooks(wanted, call, ask);
+    },
+  };
+}
+
 /** The hooks of a list that want to be asked about a tool. */
-export function hooksFor<Hook extends { readonly tools?: readonly string[] }>(
+function hooksFor<Hook extends { readonly tools?: readonly string[] }>(
   hooks: readonly Hook[],
   names: readonly string[],
 ): readonly Hook[] {
   return hooks.filter((hook) => hook.tools === undefined || hook.tools.some((name) => names.includes(name)));
 }
 
-/**
- * Asks the hooks one after another, each about the input as the ones before it left it; a denial or a stop ends the
- * round. Null after an abort. Never rejects.
- */
-export async function runPreToolUseHooks(
+/** Asks the hooks one after another, each about the input as the ones before it left it; a denial or a stop ends the round. */
+async function runPreToolUseHooks(
   hooks: readonly PreToolUseHook[],
   call: ToolCallView,
-  io: HookIo,
+  ask: AskHook,
 ): Promise<PreToolUseVerdict | null> {
-  let verdict = noObjection;
+  let verdict: PreToolUseVerdict = nothingSaid;
   for (const hook of hooks) {
     const view = { ...call, input: structuredClone(verdict.input ?? call.input) };
-    const reply = await askHook(hook, (signal) => hook.run(view, signal), preToolUseAnswer, io);
+    const reply = await askHook(hook, (signal) => hook.run(view, signal), preToolUseAnswer, ask);
     if (reply.type === 'aborted') return null;
     verdict =
       reply.type === 'broken'
@@ -82,6 +65,16 @@ export async function runPreToolUseHooks(
   }
   return verdict;
 }
+
+const nothingSaid: PreToolUseVerdict = {
+  behavior: 'pass',
+  by: null,
+  reason: null,
+  input: null,
+  contexts: [],
+  stop: null,
+  notices: [],
+};
 
 function addUnsure(verdict: PreToolUseVerdict, name: string, why: string): PreToolUseVerdict {
   const notice = `The PreToolUse hook ${name} ${why}`;
@@ -127,24 +120,24 @@ function stopReason(name: string, reason: string): string {
   return reason.trim() === '' ? `The hook ${name} stopped the loop.` : reason.toWellFormed();
 }
 
-/** Asks the hooks side by side; what they say is put together in the order of the list. Null after an abort. */
-export async function runPostToolUseHooks(
+/** Asks the hooks side by side; what they say is put together in the order of the list. */
+async function runPostToolUseHooks(
   hooks: readonly PostToolUseHook[],
   call: ToolResultView,
-  io: HookIo,
+  ask: AskHook,
 ): Promise<PostToolUseVerdict | null> {
   const replies = await Promise.all(
     hooks.map((hook) => {
       const view = structuredClone(call);
-      return askHook(hook, (signal) => hook.run(view, signal), postToolUseAnswer, io);
+      return askHook(hook, (signal) => hook.run(view, signal), postToolUseAnswer, ask);
     }),
   );
-  if (io.signal.aborted) return null;
   let verdict: PostToolUseVerdict = { contexts: [], stop: null, broken: [] };
   for (const [index, reply] of replies.entries()) {
     const { name } = hooks[index]!;
-    if (reply.type === 'broken') verdict = { ...verdict, broken: [...verdict.broken, `The PostToolUse hook ${name} ${reply.why}`] };
+    if (reply.type === 'aborted') return null;
     if (reply.type === 'answer') verdict = addPostAnswer(verdict, name, reply.answer ?? {});
+    else verdict = { ...verdict, broken: [...verdict.broken, `The PostToolUse hook ${name} ${reply.why}`] };
   }
   return verdict;
 }

@@ -3,17 +3,23 @@ import type { Clock } from '../clock.ts';
 
 /** No byte came for longer than allowed. */
 export class StallError extends Error {
-  constructor(readonly idleTimeoutMs: number) {
+  readonly idleTimeoutMs: number;
+
+  constructor(idleTimeoutMs: number) {
     super(`The server sent nothing for ${idleTimeoutMs} ms.`);
     this.name = 'StallError';
+    this.idleTimeoutMs = idleTimeoutMs;
   }
 }
 
 /** The request as a whole took longer than allowed. */
 export class DeadlineError extends Error {
-  constructor(readonly deadlineMs: number) {
+  readonly deadlineMs: number;
+
+  constructor(deadlineMs: number) {
     super(`The request took longer than ${deadlineMs} ms.`);
     this.name = 'DeadlineError';
+    this.deadlineMs = deadlineMs;
   }
 }
 

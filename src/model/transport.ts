@@ -73,8 +73,8 @@ async function* send(
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent> {
   // The SDK would stringify the whole history; it is given a stub, and the middleware puts the real body in its place.
-  const stub = { model: request.model, max_tokens: request.max_tokens, messages: [], stream: true } as const;
-  const stream = await client.beta.messages.create(stub, {
+  const { model, max_tokens } = request;
+  const stream = await client.beta.messages.create({ model, max_tokens, messages: [], stream: true }, {
     signal,
     middleware: [realBody(request), watched(liveness)],
     headers: purpose === 'model' ? {} : { [purposeHeader]: purpose },

@@ -3,8 +3,6 @@ import { z } from 'zod';
 import type { JsonObject } from '../core/json.ts';
 import type { ToolDecision, ToolOutcome } from '../core/state.ts';
 import type { ContextChange, PermissionRule } from '../core/tools/context.ts';
-import type { Settled } from '../hooks/settle.ts';
-import { describeThrown } from '../hooks/thrown.ts';
 import type { HookedInput } from './ask-hooks.ts';
 import { abortedOutcome, allRules, type CallScope, guard, type Step } from './call.ts';
 import type { PermissionAnswer } from './can-use-tool.ts';
@@ -16,6 +14,7 @@ import { type Decider, judgePermission, type PermissionVerdict } from './permiss
 import { askUser, suggestRules } from './prompt.ts';
 import { type ReadInput, readInput } from './read-input.ts';
 import { says } from './registry.ts';
+import type { Settled } from './settle.ts';
 import type { PermissionOpinion, PermissionTarget } from './tool.ts';
 
 /** A call that may run. */
@@ -74,7 +73,7 @@ export function startCheck(scope: CallScope, input: ReadInput): StartedCheck {
 
 function opinionOf(settled: Settled<PermissionOpinion>): PermissionOpinion {
   if (settled.type === 'thrown') {
-    return { behavior: 'ask', reason: `The tool's own check failed: ${describeThrown(settled.error)}` };
+    return { behavior: 'ask', reason: `The tool's own check failed: ${settled.message}` };
   }
   const parsed = opinions.safeParse(settled.type === 'value' ? settled.value : null);
   return parsed.success ? parsed.data : { behavior: 'ask', reason: "The tool's own check gave no answer." };
@@ -120,7 +119,7 @@ function judge(
 function recall(decisions: readonly ToolDecision[], inputHash: string): RecordedAnswer | null {
   const decision = decisions.findLast((one) => one.kind === 'permission' && one.inputHash === inputHash);
   const parsed = recorded.safeParse(decision?.answer);
-  return parsed.success && parsed.data.by !== 'nobody' ? (parsed.data as RecordedAnswer) : null;
+  return parsed.success && parsed.data.by !== 'nobody' ? parsed.data : null;
 }
 
 /** The verdict as an answer; asks the user where it has to. Null after an abort. */
@@ -135,7 +134,12 @@ async function answerOf(
   if (behavior !== 'ask') return { ...plainAnswer, behavior, by, reason, outside };
   const { canUseTool } = scope.deps;
   if (scope.call.shared.permissionMode === 'dontAsk') {
-    return { ...plainAnswer, behavior: 'deny', by: 'mode', reason: `${reason} The mode dontAsk denies what would have to be asked.` };
+    return {
+      ...plainAnswer,
+      behavior: 'deny',
+      by: 'mode',
+      reason: `${reason} The mode dontAsk denies what would have to be asked.`,
+    };
   }
   if (canUseTool === null) {
     return { ...plainAnswer, behavior: 'deny', by: 'nobody', reason: `${reason} Nobody is there to ask.` };
@@ -143,7 +147,8 @@ async function answerOf(
   const suggestions = suggestRules(scope.tool.name, subject);
   const asked = await askUser(scope, canUseTool, input.json, { reason, summary: summaryOf(scope, input), suggestions });
   if (asked === null) return null;
-  if ('failed' in asked) return { ...plainAnswer, behavior: 'deny', by: 'nobody', reason: `${reason} But ${asked.failed}` };
+  if ('failed' in asked)
+    return { ...plainAnswer, behavior: 'deny', by: 'nobody', reason: `${reason} But ${asked.failed}` };
   return userAnswer(asked.answer);
 }
 
@@ -152,7 +157,13 @@ const plainAnswer = { updatedInput: null, addedRules: [], interrupt: false, outs
 function userAnswer(answer: PermissionAnswer): RecordedAnswer {
   if (answer.behavior === 'deny') {
     const { message, interrupt } = answer;
-    return { ...plainAnswer, behavior: 'deny', by: 'user', reason: message?.toWellFormed() ?? '', interrupt: interrupt === true };
+    return {
+      ...plainAnswer,
+      behavior: 'deny',
+      by: 'user',
+      reason: message?.toWellFormed() ?? '',
+      interrupt: interrupt === true,
+    };
   }
   const { updatedInput, addedRules } = answer;
   return {
@@ -199,7 +210,10 @@ const deciders: { readonly [By in Decider]: string } = {
   nobody: 'default, since it has to be approved',
 };
 
-function denied({ tool }: CallScope, { by, reason, interrupt }: Pick<RecordedAnswer, 'by' | 'reason' | 'interrupt'>): ToolOutcome {
+function denied(
+  { tool }: CallScope,
+  { by, reason, interrupt }: Pick<RecordedAnswer, 'by' | 'reason' | 'interrupt'>,
+): ToolOutcome {
   const why = reason.trim() === '' ? '.' : `: ${reason}`;
   const end = interrupt ? ' The user ended the turn.' : '';
   return errorOutcome('permission', `${tool.name} did not run. Denied by ${deciders[by]}${why}${end}`, { interrupt });

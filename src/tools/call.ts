@@ -3,20 +3,20 @@ import type { Clock } from '../clock.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { ToolDecision, ToolOutcome } from '../core/state.ts';
 import type { PermissionRule, ToolUseContext } from '../core/tools/context.ts';
-import type { Hooks } from '../hooks/hook.ts';
-import { settle, type Settled } from '../hooks/settle.ts';
 import type { CanUseTool } from './can-use-tool.ts';
+import type { AskHook, ToolHooks } from './hook-port.ts';
 import { errorOutcome } from './outcome.ts';
 import { hiddenBy, ruleNames } from './permission-rules.ts';
 import type { ToolRegistry } from './registry.ts';
 import type { ResultStore } from './result-store.ts';
+import { settle, type Settled } from './settle.ts';
 import type { Tool, ToolRunContext } from './tool.ts';
 
 /** What every call of a query shares. */
 export interface PipelineDeps {
   /** The tools of now; asked once a call. */
   readonly registry: () => ToolRegistry;
-  readonly hooks: Pick<Hooks, 'preToolUse' | 'postToolUse'>;
+  readonly hooks: ToolHooks;
   /** Rules of the settings; those that were added while the query ran come with the call. */
   readonly rules: readonly PermissionRule[];
   /** Asks the user; null when nobody is there, and what must be asked is denied. */
@@ -105,6 +105,11 @@ export function guard<Value>(
     graceMs: deps.abortGraceMs ?? defaultAbortGraceMs,
     onLate: () => deps.log?.(`${tool.name} (${call.toolUseId}) ended after it was left behind; its result is ignored.`),
   });
+}
+
+/** How hooks are run within the call. */
+export function askWithin(scope: CallScope): AskHook {
+  return (work, timeoutMs) => guard(scope, work, timeoutMs);
 }
 
 /** The outcome of a call that nobody waits for; it is never posted. */

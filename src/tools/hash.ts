@@ -9,11 +9,15 @@ export function hashInput(input: JsonObject): string {
 
 /** JSON with sorted keys and without white space; members that JSON cannot say are left out, as `JSON.stringify` does. */
 export function canonicalJson(value: Json): string {
-  if (Array.isArray(value)) return `[${(value as readonly Json[]).map((item) => canonicalJson(item ?? null)).join(',')}]`;
+  if (Array.isArray(value))
+    return `[${(value as readonly Json[]).map((item) => canonicalJson(item ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const members = value as JsonObject;
   const keys = Object.keys(members).filter((key) => members[key] !== undefined);
-  return `{${keys.sort().map((key) => `${JSON.stringify(key)}:${canonicalJson(members[key] ?? null)}`).join(',')}}`;
+  return `{${keys
+    .toSorted()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(members[key] ?? null)}`)
+    .join(',')}}`;
 }
 
 /** A copy as plain JSON, cut off from the original. Throws when the value cannot be said in JSON (a cycle, a BigInt). */

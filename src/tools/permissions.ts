@@ -82,7 +82,8 @@ function doubt(question: PermissionQuestion): PermissionVerdict | null {
 
 function modeVerdict({ mode, readOnly, edit }: PermissionQuestion): PermissionVerdict {
   if (readOnly) return allow('mode', 'It only reads.');
-  if (mode === 'acceptEdits' && edit) return allow('mode', 'Permission mode acceptEdits lets edits in the workspace pass.');
+  if (mode === 'acceptEdits' && edit)
+    return allow('mode', 'Permission mode acceptEdits lets edits in the workspace pass.');
   return ask('mode', 'It may change something.');
 }
 

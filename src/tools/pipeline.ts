@@ -4,7 +4,6 @@
  * PostToolUse hooks, new messages. Each may end the call; the outcome says which one did.
  */
 import type { ToolOutcome } from '../core/state.ts';
-import { describeThrown } from '../hooks/thrown.ts';
 import { askHooks, contextBlocks } from './ask-hooks.ts';
 import { askPermission, type StartedCheck, startCheck } from './ask-permission.ts';
 import { abortedOutcome, type CallIo, type CallScope, type PipelineDeps, scopeOf, type ToolCall } from './call.ts';
@@ -13,6 +12,7 @@ import { type ReadInput, readInput } from './read-input.ts';
 import type { ToolRegistry } from './registry.ts';
 import { runGranted } from './run-call.ts';
 import { oneLine } from './text.ts';
+import { describeThrown } from './thrown.ts';
 
 /** Runs one call to its outcome. Never rejects. After an abort the outcome has the stage `abort` and is for nobody. */
 export async function runPipeline(call: ToolCall, deps: PipelineDeps, io: CallIo): Promise<ToolOutcome> {
@@ -45,7 +45,7 @@ async function runChecked(scope: CallScope, input: ReadInput, check: StartedChec
   const permitted = await askPermission(scope, hooked.value, check);
   if (scope.io.signal.aborted) return abortedOutcome();
   const outcome = 'outcome' in permitted ? permitted.outcome : await runGranted(scope, permitted.value);
-  const contexts = contextBlocks(scope, hooked.value.verdict.contexts);
+  const contexts = contextBlocks(scope, hooked.value.verdict?.contexts ?? []);
   return { ...outcome, attachments: [...contexts, ...outcome.attachments] };
 }
 

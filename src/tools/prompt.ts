@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../core/json.ts';
 import type { PermissionRule } from '../core/tools/context.ts';
-import { describeThrown } from '../hooks/thrown.ts';
 import { type CallScope, guard } from './call.ts';
 import type { CanUseTool, PermissionAnswer, PermissionRequest } from './can-use-tool.ts';
 import { parseRule, type RuleSubject } from './permission-rules.ts';
@@ -50,10 +49,12 @@ export async function askUser(
   switch (settled.type) {
     case 'value': {
       const parsed = answer.safeParse(settled.value);
-      return parsed.success ? { answer: parsed.data } : { failed: 'the permission prompt gave an answer that is none.' };
+      return parsed.success
+        ? { answer: parsed.data }
+        : { failed: 'the permission prompt gave an answer that is none.' };
     }
     case 'thrown':
-      return { failed: `the permission prompt failed: ${describeThrown(settled.error)}` };
+      return { failed: `the permission prompt failed: ${settled.message}` };
     case 'timeout':
     case 'aborted':
       return null;
@@ -72,6 +73,12 @@ export function suggestRules(name: string, subject: RuleSubject): readonly Permi
   const real = path?.at(-1) ?? '';
   const folder = real.slice(0, real.lastIndexOf('/'));
   // A folder whose name a pattern could read as more than letters gets no suggestion.
-  if (path?.some((name) => !name.startsWith(`${folder}/`)) || others.length > 0 || !/^(\/[\w. -]+)+$/.test(folder) || folder.endsWith(' ')) return [];
+  if (
+    path?.some((way) => !way.startsWith(`${folder}/`)) ||
+    others.length > 0 ||
+    !/^(\/[\w. -]+)+$/.test(folder) ||
+    folder.endsWith(' ')
+  )
+    return [];
   return [{ behavior: 'allow', rule: `${name}(${folder}/**)` }];
 }

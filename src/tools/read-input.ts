@@ -1,11 +1,11 @@
 /** The first stages of a call: does the input fit, does it make sense, what does it look like filled in? */
 import type { z } from 'zod';
 import type { JsonObject } from '../core/json.ts';
-import { describeThrown } from '../hooks/thrown.ts';
 import { abortedOutcome, type CallScope, guard, type Step } from './call.ts';
 import { jsonCopy } from './hash.ts';
 import { errorOutcome, type PipelineStage } from './outcome.ts';
 import { cutHead } from './text.ts';
+import { describeThrown } from './thrown.ts';
 
 /** An input that passed: as the tool gets it, and as hooks, prompts and hashes see it. */
 export interface ReadInput {
@@ -27,10 +27,14 @@ const longestIssue = 300;
 /**
  * Schema, semantic validation, backfill. `author` is null for the model's own input; errors name any other. The input itself is never changed: the transcript keeps what the model wrote.
  */
-export async function readInput(scope: CallScope, input: JsonObject, author: InputAuthor | null): Promise<Step<ReadInput>> {
+export async function readInput(
+  scope: CallScope,
+  input: JsonObject,
+  author: InputAuthor | null,
+): Promise<Step<ReadInput>> {
   const { tool } = scope;
   const parsed = await guard(scope, () => tool.input.safeParseAsync(jsonCopy(input)));
-  if (parsed.type === 'thrown') return failed('schema', scope, author, describeThrown(parsed.error));
+  if (parsed.type === 'thrown') return failed('schema', scope, author, parsed.message);
   if (parsed.type !== 'value') return { outcome: abortedOutcome() };
   if (!parsed.value.success) return failed('schema', scope, author, describeIssues(parsed.value.error));
   return finish(scope, parsed.value.data, author);
@@ -39,9 +43,9 @@ export async function readInput(scope: CallScope, input: JsonObject, author: Inp
 async function finish(scope: CallScope, parsed: unknown, author: InputAuthor | null): Promise<Step<ReadInput>> {
   const { tool, context } = scope;
   const objection = await guard(scope, () => tool.validate(parsed, context));
-  if (objection.type === 'thrown') return failed('validation', scope, author, describeThrown(objection.error));
+  if (objection.type === 'thrown') return failed('validation', scope, author, objection.message);
   if (objection.type !== 'value') return { outcome: abortedOutcome() };
-  if (objection.value !== null) return failed('validation', scope, author, String(objection.value));
+  if (objection.value !== null) return failed('validation', scope, author, objection.value);
   try {
     const filled = tool.backfill(parsed, context);
     return { value: { parsed: filled, json: jsonCopy(filled) as JsonObject } };
@@ -50,7 +54,12 @@ async function finish(scope: CallScope, parsed: unknown, author: InputAuthor | n
   }
 }
 
-function failed(stage: 'schema' | 'validation', scope: CallScope, author: InputAuthor | null, why: string): Step<never> {
+function failed(
+  stage: 'schema' | 'validation',
+  scope: CallScope,
+  author: InputAuthor | null,
+  why: string,
+): Step<never> {
   const whose = author === null ? 'The input' : `The input that ${author.name} made`;
   const text = stage === 'schema' ? `${whose} does not fit ${scope.tool.name}:\n${why}` : why;
   return { outcome: errorOutcome(author?.stage ?? stage, text) };
@@ -74,5 +83,7 @@ function describeIssue(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): 
 
 function placeOf(path: readonly PropertyKey[]): string {
   if (path.length === 0) return 'the input itself';
-  return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`)).join('');
+  return path
+    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`))
+    .join('');
 }

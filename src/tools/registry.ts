@@ -19,7 +19,7 @@ const noVerdict: ToolVerdict = { concurrencySafe: false, readOnly: false, replay
 /** Puts tools together. Throws a `TypeError` that names the tool when two share a name or an alias. */
 export function createRegistry(tools: readonly Tool[]): ToolRegistry {
   const byName = indexByName(tools);
-  const sorted = [...tools].sort(inPromptOrder);
+  const sorted = tools.toSorted(inPromptOrder);
   const specs = sorted.map(specOf);
   return {
     tools: sorted,
@@ -35,7 +35,9 @@ function indexByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
     for (const name of new Set([tool.name, ...tool.aliases])) {
       const other = byName.get(name);
       if (other !== undefined) {
-        throw new TypeError(`Two tools go by the name ${name}: ${other.name} and ${tool.name}. Rename or leave out one.`);
+        throw new TypeError(
+          `Two tools go by the name ${name}: ${other.name} and ${tool.name}. Rename or leave out one.`,
+        );
       }
       byName.set(name, tool);
     }
@@ -71,7 +73,8 @@ function verdictOf(tool: Tool | undefined, input: Json): ToolVerdict {
 /** Only a plain `true` is a yes; a throw is a no. */
 export function says(predicate: (input: unknown) => boolean, input: unknown): boolean {
   try {
-    return predicate(input) === true;
+    const said: unknown = predicate(input);
+    return said === true;
   } catch {
     return false;
   }

@@ -1,8 +1,8 @@
 /** Layer 0 for one tool: a result over its limit goes to the store whole, and the model gets both its ends. */
 import { estimateBlock } from '../core/context/tokens.ts';
-import { describeThrown } from '../hooks/thrown.ts';
 import type { ResultStore } from './result-store.ts';
 import { count, cutHead, cutTail } from './text.ts';
+import { describeThrown } from './thrown.ts';
 import type { ToolContent } from './tool.ts';
 
 /** Characters of the preview that come from the beginning and from the end. Errors tend to stand at the end. */

@@ -1,10 +1,8 @@
 /** The last stages of a call: the tool runs, its result is brought to size, the PostToolUse hooks have their say. */
 import type { ToolOutcome } from '../core/state.ts';
-import { hooksFor, runPostToolUseHooks } from '../hooks/run-tool-hooks.ts';
-import { describeThrown } from '../hooks/thrown.ts';
 import { contextBlocks, viewOf } from './ask-hooks.ts';
 import type { Granted } from './ask-permission.ts';
-import { abortedOutcome, type CallScope, guard } from './call.ts';
+import { abortedOutcome, askWithin, type CallScope, guard } from './call.ts';
 import { hashInput } from './hash.ts';
 import { attach, errorOutcome, outcomeOf } from './outcome.ts';
 import { applyResultBudget } from './result-budget.ts';
@@ -24,7 +22,7 @@ async function runTool(scope: CallScope, { parsed, outside }: Granted): Promise<
   const { tool, context, io } = scope;
   let running = true;
   const progress = (text: string): void => {
-    if (running) io.progress(String(text));
+    if (running) io.progress(text);
   };
   const settled = await guard(
     scope,
@@ -36,9 +34,12 @@ async function runTool(scope: CallScope, { parsed, outside }: Granted): Promise<
     case 'value':
       return returned(scope, settled.value);
     case 'thrown':
-      return errorOutcome('run', describeThrown(settled.error));
+      return errorOutcome('run', settled.message);
     case 'timeout':
-      return errorOutcome('timeout', `${tool.name} ran longer than ${(tool.timeoutMs ?? 0) / 1_000} seconds and was stopped.`);
+      return errorOutcome(
+        'timeout',
+        `${tool.name} ran longer than ${(tool.timeoutMs ?? 0) / 1_000} seconds and was stopped.`,
+      );
     case 'aborted':
       return abortedOutcome();
   }
@@ -46,7 +47,8 @@ async function runTool(scope: CallScope, { parsed, outside }: Granted): Promise<
 
 function returned({ tool }: CallScope, value: unknown): ToolOutcome {
   const output = checkOutput(value);
-  if (output === null) return errorOutcome('run', `${tool.name} returned neither text nor content blocks: a bug of the tool.`);
+  if (output === null)
+    return errorOutcome('run', `${tool.name} returned neither text nor content blocks: a bug of the tool.`);
   const { content, isError, cancelsSiblings, contextChanges, attachments } = output;
   return attach({ ...outcomeOf('run', content, isError), cancelsSiblings, contextChanges }, attachments);
 }
@@ -58,12 +60,17 @@ async function withinBudget(scope: CallScope, outcome: ToolOutcome): Promise<Too
 }
 
 /** The hooks see the result as the tool gave it, the model gets `fitting`. A broken hook makes it an error that keeps the output. */
-async function afterHooks(scope: CallScope, granted: Granted, ran: ToolOutcome, fitting: ToolOutcome): Promise<ToolOutcome> {
+async function afterHooks(
+  scope: CallScope,
+  granted: Granted,
+  ran: ToolOutcome,
+  fitting: ToolOutcome,
+): Promise<ToolOutcome> {
   const { deps, tool, io } = scope;
-  const hooks = hooksFor(deps.hooks.postToolUse, [tool.name, ...tool.aliases]);
-  if (hooks.length === 0) return fitting;
+  const ask = deps.hooks.postToolUse([tool.name, ...tool.aliases]);
+  if (ask === null) return fitting;
   const view = { ...viewOf(scope, granted.json), content: ran.content, isError: ran.isError };
-  const verdict = await runPostToolUseHooks(hooks, view, io);
+  const verdict = await ask(view, askWithin(scope));
   if (verdict === null) return abortedOutcome();
   const { broken, stop, contexts } = verdict;
   io.decided({ kind: 'postToolUse', inputHash: hashInput(granted.json), answer: { ...verdict } });

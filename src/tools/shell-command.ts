@@ -35,11 +35,16 @@ export function commandParts(command: string): readonly string[] {
 
 /** A part without quotes and escapes, without what may stand before the command, and by its bare program name. */
 function readings(part: string): readonly string[] {
-  const words = part.replace(/["'\\]/g, '').split(/\s+/).filter((word) => word !== '');
+  const words = part
+    .replace(/["'\\]/g, '')
+    .split(/\s+/)
+    .filter((word) => word !== '');
   const start = words.findIndex((word) => !assignment.test(word) && !reservedWords.has(word));
   if (start < 0) return [];
   const command = words.slice(start);
-  const tails = carriers.has(programName(command[0] ?? '')) ? command.map((_, index) => command.slice(index)) : [command];
+  const tails = carriers.has(programName(command[0] ?? ''))
+    ? command.map((_, index) => command.slice(index))
+    : [command];
   return tails.flatMap((tail) => [tail.join(' '), [programName(tail[0] ?? ''), ...tail.slice(1)].join(' ')]);
 }
 

@@ -22,7 +22,11 @@ function isLowSurrogate(text: string, index: number): boolean {
 
 /** A text as one line of at most `length` characters, with `…` where something is left out. */
 export function oneLine(text: string, length: number): string {
-  const line = text.slice(0, length * 4).replace(/\s+/g, ' ').trim().toWellFormed();
+  const line = text
+    .slice(0, length * 4)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .toWellFormed();
   return line.length <= length ? line : `${cutHead(line, length - 1)}…`;
 }
 

@@ -58,5 +58,8 @@ export function checkOutput(value: unknown): CheckedOutput | null {
   if (!parsed.success) return null;
   const { content, ...rest } = parsed.data;
   // The copy drops members that are there and undefined: an event must be the same after a trip through JSON.
-  return jsonCopy({ ...rest, content: typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content }) as CheckedOutput;
+  return jsonCopy({
+    ...rest,
+    content: typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content,
+  }) as CheckedOutput;
 }

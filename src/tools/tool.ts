@@ -94,11 +94,15 @@ export interface ToolDefinition<Schema extends z.ZodType = z.ZodType> {
   /** A few words on the call for people: a path, a command. Default: the JSON, cut. */
   readonly summary?: (input: z.output<Schema>) => string;
   /** Runs the call. A throw becomes an error result with the message of the error. */
-  readonly run: (input: z.output<Schema>, context: ToolRunContext) => Promise<ToolOutput | string> | ToolOutput | string;
+  readonly run: (
+    input: z.output<Schema>,
+    context: ToolRunContext,
+  ) => Promise<ToolOutput | string> | ToolOutput | string;
 }
 
 /** A tool with every default filled in, its input type erased: what registries and the pipeline hold. */
-export interface Tool extends Required<Omit<ToolDefinition, 'timeoutMs' | 'validate' | 'backfill' | 'checkPermission'>> {
+export interface Tool
+  extends Required<Omit<ToolDefinition, 'timeoutMs' | 'validate' | 'backfill' | 'checkPermission'>> {
   readonly timeoutMs: number | null;
   readonly validate: NonNullable<ToolDefinition['validate']>;
   readonly backfill: NonNullable<ToolDefinition['backfill']>;
@@ -115,9 +119,9 @@ const summaryLength = 120;
  * edit, results cut at 100,000 characters. Throws a `TypeError` with a hint when the definition cannot work.
  */
 export function tool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
-  checkDefinition(definition);
   // From here on the input is `unknown`: only the pipeline calls these functions, with what `input` has parsed.
   const erased = definition as unknown as ToolDefinition;
+  checkDefinition(erased);
   return Object.freeze({
     aliases: [],
     isBuiltIn: false,
@@ -134,7 +138,7 @@ export function tool<Schema extends z.ZodType>(definition: ToolDefinition<Schema
     checkPermission: () => ({ behavior: 'pass' }) as const,
     summary: summarise,
     ...withoutUndefined(erased),
-    inputSchema: erased.inputSchema ?? jsonSchemaOf(definition),
+    inputSchema: erased.inputSchema ?? jsonSchemaOf(erased),
   });
 }
 
@@ -149,10 +153,12 @@ function summarise(input: unknown): string {
   return (JSON.stringify(input) ?? '').slice(0, summaryLength).toWellFormed();
 }
 
-function checkDefinition(definition: ToolDefinition<z.ZodType>): void {
+function checkDefinition(definition: ToolDefinition): void {
   for (const name of [definition.name, ...(definition.aliases ?? [])]) {
     if (!namePattern.test(name)) {
-      throw new TypeError(`The tool name ${JSON.stringify(name)} is none: use 1 to 64 of the characters a-z A-Z 0-9 _ -.`);
+      throw new TypeError(
+        `The tool name ${JSON.stringify(name)} is none: use 1 to 64 of the characters a-z A-Z 0-9 _ -.`,
+      );
     }
   }
   checkPositive(definition.name, 'maxResultSizeChars', definition.maxResultSizeChars);
@@ -165,7 +171,7 @@ function checkPositive(name: string, option: string, value: number | undefined):
 }
 
 /** The API wants a JSON schema whose top is an object. */
-function jsonSchemaOf(definition: ToolDefinition<z.ZodType>): JsonObject {
+function jsonSchemaOf(definition: ToolDefinition): JsonObject {
   const hint = 'Give `inputSchema`, or make `input` a z.object().';
   let schema: JsonObject;
   try {

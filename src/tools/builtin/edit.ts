@@ -34,7 +34,8 @@ export const editTool: Tool = tool({
   permissionTarget: ({ file_path }) => ({ type: 'paths', paths: [file_path] }),
   checkPermission: ({ file_path }, context) => pathOpinion(file_path, context, 'write'),
   validate: (given, context) =>
-    senseless(given) ?? insideProblem(absolutePath(given.file_path, context.cwd), context, (path) => checkEdit(given, path, context)),
+    senseless(given) ??
+    insideProblem(absolutePath(given.file_path, context.cwd), context, (path) => checkEdit(given, path, context)),
   summary: ({ file_path }) => file_path,
   run: edit,
 });
@@ -111,7 +112,11 @@ function diffOf(before: TextFile, after: TextFile): string {
   });
   if (patch === undefined) return '(The change is too large to be shown.)';
   const text = patch.hunks
-    .map((hunk) => [`@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`, ...hunk.lines].join('\n'))
+    .map((hunk) =>
+      [`@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`, ...hunk.lines].join('\n'),
+    )
     .join('\n');
-  return text.length <= diffLimits.characters ? text : `${cutHead(text, diffLimits.characters)}\n(The rest of the diff is left out.)`;
+  return text.length <= diffLimits.characters
+    ? text
+    : `${cutHead(text, diffLimits.characters)}\n(The rest of the diff is left out.)`;
 }

@@ -148,7 +148,9 @@ export async function createFile(path: string, content: Buffer, context: ToolRun
     handle = await open(realPath, 'wx');
   } catch (error) {
     if (errorCode(error) === 'EEXIST') throw new FileProblem(`${path} cannot be created: something is there already.`);
-    throw isMissing(error) ? new FileProblem(`${path} cannot be created: a part of its path is a file.`) : problemOf(error, path, context);
+    throw isMissing(error)
+      ? new FileProblem(`${path} cannot be created: a part of its path is a file.`)
+      : problemOf(error, path, context);
   }
   try {
     const stats = await handle.stat();

@@ -41,7 +41,11 @@ async function findFiles({ pattern, path }: GlobInput, context: ToolRunContext):
   const paths = await listFiles(base.path, pattern, context);
   const dated = (await inSlices(paths, context.signal, dateOf)).filter((file) => file !== null);
   if (dated.length === 0) return 'No files found.';
-  return limited(newestFirst(dated).map((file) => shownPath(file.path, context)), mostFiles, 'file');
+  return limited(
+    newestFirst(dated).map((file) => shownPath(file.path, context)),
+    mostFiles,
+    'file',
+  );
 }
 
 /** Null for a file that vanished since it was listed. */

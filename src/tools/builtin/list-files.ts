@@ -1,7 +1,7 @@
 /** Lists files below a folder: by a glob, without what git ignores, without following links. */
-import { type Dirent, readdir } from 'node:fs';
+import { type Dirent, readdir, realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { glob } from 'tinyglobby';
 import { isWithin } from '../paths.ts';
 import { count } from '../text.ts';
@@ -52,7 +52,9 @@ export async function listFiles(folder: string, pattern: string, context: ToolRu
 function checkedPattern(pattern: string, folder: string): string {
   const inside = isAbsolute(pattern) ? relative(folder, pattern).split(sep).join('/') : pattern;
   if (isAbsolute(inside) || /(?:^|[/{,(|])\.\.(?:[/},)|]|$)/.test(inside)) {
-    throw new FileProblem(`The pattern ${pattern} leads out of ${folder}: give the folder as path and a pattern below it.`);
+    throw new FileProblem(
+      `The pattern ${pattern} leads out of ${folder}: give the folder as path and a pattern below it.`,
+    );
   }
   return inside.replace(/^\.\//, '');
 }
@@ -62,7 +64,7 @@ type ReaddirDone = (error: NodeJS.ErrnoException | null, files: Dirent[]) => voi
 /** What is ignored is taken out where folders are read, so that nobody walks through node_modules to throw it away. */
 function filteredReaddir(base: string, rules: IgnoreRules): typeof readdir {
   const filtered = (folder: string, options: { withFileTypes: true }, done: ReaddirDone): void => {
-    if (!isWithin(base, folder.length > 1 ? folder.replace(/[/\\]$/, '') : folder)) {
+    if (!isRealFolderIn(base, folder)) {
       done(null, []);
       return;
     }
@@ -73,6 +75,16 @@ function filteredReaddir(base: string, rules: IgnoreRules): typeof readdir {
   };
   // Called in this one way by the crawler.
   return filtered as unknown as typeof readdir;
+}
+
+/** False for a folder outside of `base` and for one that a pattern reaches through a link (`link/**`). */
+function isRealFolderIn(base: string, folder: string): boolean {
+  const path = resolve(folder);
+  try {
+    return isWithin(base, path) && realpathSync(path) === path;
+  } catch {
+    return false;
+  }
 }
 
 /** How a path is shown: relative to the working folder where it is below it. */

@@ -63,7 +63,9 @@ async function read(given: ReadInput, context: ToolRunContext): Promise<ToolOutp
 }
 
 function binaryProblem(path: string): FileProblem {
-  return new FileProblem(`${path} is a binary file and cannot be shown as text. Use Bash with a program that understands it.`);
+  return new FileProblem(
+    `${path} is a binary file and cannot be shown as text. Use Bash with a program that understands it.`,
+  );
 }
 
 async function readImage(

@@ -27,7 +27,8 @@ export const writeTool: Tool = tool({
   backfill: (given, { cwd }) => ({ ...given, file_path: absolutePath(given.file_path, cwd) }),
   permissionTarget: ({ file_path }) => ({ type: 'paths', paths: [file_path] }),
   checkPermission: ({ file_path }, context) => pathOpinion(file_path, context, 'write'),
-  validate: ({ file_path }, context) => insideProblem(absolutePath(file_path, context.cwd), context, (path) => checkOverwrite(path, context)),
+  validate: ({ file_path }, context) =>
+    insideProblem(absolutePath(file_path, context.cwd), context, (path) => checkOverwrite(path, context)),
   summary: ({ file_path }) => file_path,
   run: write,
 });

@@ -1,11 +1,12 @@
 /** Runs foreign code (tools, hooks, prompts) so that whatever it does, one value comes back: no throw, no hang. */
 import type { Clock } from '../clock.ts';
+import { describeThrown } from './thrown.ts';
 
 /** How foreign code ended. */
 export type Settled<Value> =
   | { readonly type: 'value'; readonly value: Value }
-  /** It threw or rejected; `error` is any value at all. */
-  | { readonly type: 'thrown'; readonly error: unknown }
+  /** It threw or rejected with any value at all; `message` says what. */
+  | { readonly type: 'thrown'; readonly message: string }
   /** It took longer than `timeoutMs`. */
   | { readonly type: 'timeout' }
   /** The outer signal aborted. */
@@ -68,6 +69,6 @@ async function attempt<Value>(
   try {
     return { type: 'value', value: await work(signal) };
   } catch (error) {
-    return { type: 'thrown', error };
+    return { type: 'thrown', message: describeThrown(error) };
   }
 }

@@ -1,0 +1,26 @@
+/** Performs `compact`: one request for a summary. */
+import { classify } from '../model/errors.ts';
+import { requestFacts } from '../model/facts.ts';
+import { collectAnswer } from '../model/collect.ts';
+import type { CallModel } from '../model/transport.ts';
+import type { EffectRunner } from './io.ts';
+
+export interface CompactDeps {
+  readonly callModel: CallModel;
+}
+
+/** Answers with `compact.answered`, whole or not (the rules judge), or with `compact.failed`. After a cancel: nothing. */
+export function compact({ callModel }: CompactDeps): EffectRunner<'compact'> {
+  return async ({ id, request }, io) => {
+    const { signal, clock } = io;
+    try {
+      // Nobody sees a summary while it is written, so no consumer holds it up.
+      const ready = (): Promise<void> => Promise.resolve();
+      const answer = await collectAnswer(callModel, request, { purpose: 'summary', signal, clock, ready });
+      if (!signal.aborted) io.post({ type: 'compact.answered', effectId: id, ...answer });
+    } catch (error) {
+      if (signal.aborted) return;
+      io.post({ type: 'compact.failed', effectId: id, failure: classify(error, requestFacts(request, clock.now())) });
+    }
+  };
+}

@@ -1,0 +1,26 @@
+/** One request whose answer is wanted as a whole. */
+import type { Usage } from '../core/message.ts';
+import type { WireRequest } from '../core/wire/request-type.ts';
+import { Accumulator } from './accumulator.ts';
+import type { CallIo, CallModel } from './transport.ts';
+
+export interface WholeAnswer {
+  /** All text of the answer. */
+  readonly text: string;
+  /** Null when the stream ended before the answer was whole. */
+  readonly stopReason: string | null;
+  readonly usage: Usage;
+}
+
+/** Reads an answer to its end. Throws what the caller of the model throws. */
+export async function collectAnswer(callModel: CallModel, request: WireRequest, io: CallIo): Promise<WholeAnswer> {
+  const accumulator = new Accumulator();
+  const texts: string[] = [];
+  for await (const event of callModel(request, io)) {
+    const { whole } = accumulator.take(event);
+    if (whole?.block.type === 'text') texts.push(whole.block.text);
+    if (accumulator.isStopped) break;
+  }
+  const { isStopped, stopReason, usage } = accumulator;
+  return { text: texts.join('\n'), stopReason: isStopped ? stopReason : null, usage };
+}

@@ -1,0 +1,42 @@
+/** What models can hold and say. */
+import type Anthropic from '@anthropic-ai/sdk';
+import type { ModelLimits } from '../core/config.ts';
+
+/**
+ * Limits of well-known models in tokens, for when the server does not tell: context window and largest output.
+ * Source: the model overview of the API's documentation, late 2026.
+ */
+const known: readonly (readonly [RegExp, ModelLimits])[] = [
+  [/^claude-(fable|mythos|opus|sonnet|haiku)-5/, { contextWindow: 1_000_000, maxOutput: 128_000 }],
+  [/^claude-(opus|sonnet)-4-[678]/, { contextWindow: 200_000, maxOutput: 64_000 }],
+  [/^claude-(opus|sonnet|haiku)-4-5/, { contextWindow: 200_000, maxOutput: 64_000 }],
+];
+
+/** Longest wait for an answer about a model, in milliseconds: a query must not hang on it. */
+const lookUpMs = 5_000;
+
+/** Limits by the table; null for a model that is not in it. */
+export function knownLimits(model: string): ModelLimits | null {
+  return known.find(([pattern]) => pattern.test(model))?.[1] ?? null;
+}
+
+/** Limits of each model: what the server says, else the table. A model that neither knows is left out. */
+export async function findLimits(
+  client: () => Anthropic,
+  models: readonly string[],
+  signal?: AbortSignal,
+): Promise<Readonly<Record<string, ModelLimits>>> {
+  const found = await Promise.all(models.map(async (model) => [model, await limitsOf(client, model, signal)] as const));
+  return Object.fromEntries(found.flatMap(([model, limits]) => (limits === null ? [] : [[model, limits]])));
+}
+
+async function limitsOf(client: () => Anthropic, model: string, signal?: AbortSignal): Promise<ModelLimits | null> {
+  try {
+    const info = await client().models.retrieve(model, null, { timeout: lookUpMs, ...(signal ? { signal } : {}) });
+    const { max_input_tokens: contextWindow, max_tokens: maxOutput } = info;
+    if (contextWindow !== null && maxOutput !== null && contextWindow > 0 && maxOutput > 0) return { contextWindow, maxOutput };
+  } catch {
+    // Many servers do not know this route; what is wrong with the connection will show at the first request.
+  }
+  return knownLimits(model);
+}

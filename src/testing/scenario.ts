@@ -1,0 +1,201 @@
+/** The scenario format: what the outside does to the loop, as a JSON file. */
+import { z } from 'zod';
+import { loopOptionsSchema } from '../options.ts';
+
+const text = z.string();
+const count = z.int().nonnegative();
+const milliseconds = z.number().nonnegative();
+const json = z.json();
+const object = z.record(z.string(), json);
+
+const usage = z.strictObject({
+  input: z.number().optional(),
+  output: z.number().optional(),
+  cacheRead: z.number().optional(),
+  cacheCreation: z.number().optional(),
+});
+
+const streamItem = z.union([
+  z.strictObject({ text, block: z.boolean().optional(), message: text.optional() }),
+  z.strictObject({ thinking: text, signature: text.optional(), message: text.optional() }),
+  z.strictObject({ redacted: text, message: text.optional() }),
+  z.strictObject({
+    tool: text,
+    id: text,
+    json: z.array(text).optional(),
+    input: object.optional(),
+    message: text.optional(),
+    /** The block never ends: the stream is cut inside it. */
+    open: z.boolean().optional(),
+  }),
+  z.strictObject({ serverTool: text, id: text, input: object.optional() }),
+  z.strictObject({ serverResult: text, content: json.optional() }),
+  z.strictObject({ message: text }),
+  z.strictObject({ usage }),
+  z.strictObject({ blockStop: count }),
+  z.strictObject({ wait: milliseconds }),
+  z.strictObject({ ping: z.literal(true) }),
+  z.strictObject({ stop: text.nullable() }),
+  z.strictObject({ error: text, message: text.optional() }),
+  z.strictObject({ eof: z.literal(true) }),
+  z.strictObject({ reset: z.literal(true) }),
+  z.strictObject({ stall: z.literal(true) }),
+]);
+
+const times = { times: z.int().positive().optional(), repeat: z.boolean().optional() };
+
+const streamEntry = z.strictObject({ stream: z.array(streamItem), usage: usage.optional(), ...times });
+
+const errorEntry = z.strictObject({
+  status: z.int().min(300).max(599),
+  type: text.optional(),
+  message: text.optional(),
+  /** Sent as it is instead of the JSON body of the API. */
+  body: text.optional(),
+  details: object.optional(),
+  headers: z.record(z.string(), text).optional(),
+  ...times,
+});
+
+const rawEntry = z.strictObject({
+  raw: z.array(z.strictObject({ event: text, data: json })),
+  ...times,
+});
+
+const textEntry = z.strictObject({ text, stop: text.optional(), usage: usage.optional(), ...times });
+
+const tooLongEntry = z.strictObject({ tooLongOver: count, text, usage: usage.optional(), ...times });
+
+/** What the scripted model answers to one request. */
+export const modelEntrySchema = z.union([streamEntry, errorEntry, rawEntry, textEntry, tooLongEntry]);
+
+const toolResult = z.union([
+  z.strictObject({ text, ms: milliseconds.optional(), isError: z.boolean().optional(), cancelsSiblings: z.boolean().optional() }),
+  z.strictObject({ size: count, ms: milliseconds.optional() }),
+  z.strictObject({ throws: json, ms: milliseconds.optional() }),
+  z.strictObject({ hangs: z.literal(true), ignoresAbort: z.boolean().optional() }),
+  z.strictObject({ content: z.array(object), isError: z.boolean().optional(), ms: milliseconds.optional() }),
+]);
+
+const toolScript = z.strictObject({
+  safe: z.boolean().optional(),
+  readOnly: z.boolean().optional(),
+  replaySafe: z.boolean().optional(),
+  results: z.array(toolResult).min(1),
+});
+
+const stopHook = z.union([
+  z.strictObject({ block: z.array(text) }),
+  z.strictObject({ pass: z.literal(true) }),
+  z.strictObject({ prevent: text }),
+  z.strictObject({ crash: z.union([z.literal(true), text]) }),
+]);
+
+const crash = z.union([z.literal(true), text]).optional();
+
+const preToolUse = z.strictObject({
+  tool: text,
+  id: text.optional(),
+  deny: text.optional(),
+  allow: z.boolean().optional(),
+  ask: z.boolean().optional(),
+  input: object.optional(),
+  context: text.optional(),
+  stop: z.union([z.literal(true), text]).optional(),
+  crash,
+});
+
+const postToolUse = z.strictObject({
+  tool: text,
+  id: text.optional(),
+  context: text.optional(),
+  stop: z.union([z.literal(true), text]).optional(),
+  crash,
+});
+
+const moment = z.union([
+  count,
+  z.strictObject({ phase: text, after: milliseconds }),
+  z.strictObject({ tool: text }),
+]);
+
+const userAct = z.union([
+  z.strictObject({ abort: z.enum(['interrupt', 'submit']), text: text.optional(), at: moment }),
+  z.strictObject({ submit: text, at: moment }),
+]);
+
+const prompt = z.union([text, z.array(object)]);
+
+const followUp = z.union([
+  z.strictObject({ prompt, config: loopOptionsSchema.partial().optional() }),
+  z.strictObject({ resume: z.strictObject({ cut: count }) }),
+]);
+
+const storedMessage = z.looseObject({
+  role: z.enum(['user', 'assistant']),
+  content: z.union([text, z.array(z.looseObject({}))]),
+});
+
+export const scenarioSchema = z.strictObject({
+  name: text,
+  /** A sentence for the reader; not used. */
+  why: text.optional(),
+  seed: z.int().optional(),
+  config: loopOptionsSchema.optional(),
+  prompt: prompt.optional(),
+  messages: z.array(storedMessage).optional(),
+  model: z.array(modelEntrySchema),
+  summary: z.array(modelEntrySchema).optional(),
+  small: z.array(modelEntrySchema).optional(),
+  tools: z.record(z.string(), toolScript).optional(),
+  staged: z.array(z.strictObject({ from: count, to: count, summary: text })).optional(),
+  hooks: z
+    .strictObject({
+      stop: z.array(stopHook).optional(),
+      preToolUse: z.array(preToolUse).optional(),
+      postToolUse: z.array(postToolUse).optional(),
+    })
+    .optional(),
+  permissions: z
+    .array(z.strictObject({ tool: text, answer: z.enum(['allow', 'deny', 'deny+interrupt']) }))
+    .optional(),
+  user: z.array(userAct).optional(),
+  then: z.array(followUp).optional(),
+});
+
+export type Scenario = z.output<typeof scenarioSchema>;
+export type ModelEntry = z.output<typeof modelEntrySchema>;
+export type StreamItem = z.output<typeof streamItem>;
+export type ScriptedUsage = z.output<typeof usage>;
+
+/** A file that is no scenario: the sentence names the file, the place and what is expected there. */
+export class ScenarioError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ScenarioError';
+  }
+}
+
+/** Checks a scenario. Throws a `ScenarioError` for the first thing that is wrong. */
+export function parseScenario(value: unknown, fileName = 'the scenario'): Scenario {
+  const result = scenarioSchema.safeParse(value);
+  if (result.success) return result.data;
+  const { place, message } = deepest(result.error.issues[0]);
+  throw new ScenarioError(`${fileName} is no scenario: at ${place === '' ? 'the top' : place}: ${message}.`);
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly errors?: readonly (readonly Issue[])[];
+}
+
+/** Of a union that fits in no way, the way that came furthest says best what is wrong. */
+function deepest(issue: Issue | undefined, before: readonly PropertyKey[] = []): { place: string; message: string } {
+  if (issue === undefined) return { place: '', message: 'it is not what is expected' };
+  const path = [...before, ...issue.path];
+  const ways = (issue.errors ?? []).map((way) => deepest(way[0], path));
+  const misses = ways.filter((way) => !/^Invalid input: expected \w+, received undefined$/.test(way.message));
+  const best = misses.sort((left, right) => right.place.length - left.place.length)[0];
+  return best ?? { place: path.map(String).join('.'), message: issue.message.replace(/\.$/, '') };
+}

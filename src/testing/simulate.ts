@@ -1,0 +1,326 @@
+/** Runs a scenario through the real engine in virtual time: same file, same seed, same bytes. */
+import { bound } from '../core/bound.ts';
+import type { LoopConfig } from '../core/config.ts';
+import type { LoopEvent } from '../core/event.ts';
+import type { Message, UserBlock } from '../core/message.ts';
+import type { Emitted } from '../core/output.ts';
+import type { ContinueName, LoopState, QueuedMessage, StagedCollapse, Terminal } from '../core/state.ts';
+import { projectHistory } from '../core/wire/project.ts';
+import { ingestMessages, type LooseMessage } from '../core/wire/ingest.ts';
+import type { WireMessage } from '../core/wire/request-type.ts';
+import { validateRequest } from '../core/wire/validate.ts';
+import { type Query, query } from '../query.ts';
+import type { QueryOptions } from '../prepare.ts';
+import { memoryJournal, type RecordedQuery, replay } from '../session/journal.ts';
+import { createMemoryStore } from '../tools/result-store.ts';
+import type { Scenario } from './scenario.ts';
+import { expandBlocks } from './scenario-media.ts';
+import { scenarioHooks, scenarioPermissions, scenarioTools, type SimulationProbe } from './scenario-tools.ts';
+import { scriptedFetch } from './scripted-fetch.ts';
+import { ScriptedModel } from './scripted-model.ts';
+import { runInVirtualTime, VirtualClock } from './virtual-clock.ts';
+
+/** What a simulated run did; the shape of `escapement simulate --json`. */
+export interface SimulationResult {
+  readonly name: string;
+  /** How the last query ended; null when it died and was not resumed. */
+  readonly terminal: Terminal | null;
+  /** How every query ended, in order. */
+  readonly terminals: readonly Terminal[];
+  readonly transitions: readonly ContinueName[];
+  readonly turnCount: number;
+  readonly counts: {
+    readonly modelCalls: number;
+    readonly summaryCalls: number;
+    readonly toolRuns: number;
+    readonly stopHookRuns: number;
+  };
+  /** Worst case of one query, computed beforehand. */
+  readonly bound: { readonly modelCalls: number; readonly summaryCalls: number };
+  readonly events: readonly { readonly index: number; readonly type: LoopEvent['type']; readonly phase: string }[];
+  readonly requests: readonly {
+    readonly purpose: string;
+    readonly model: string;
+    readonly maxTokens: number;
+    readonly messages: readonly WireMessage[];
+    readonly estimate: number;
+  }[];
+  /** What the consumer saw, fragments left out. */
+  readonly emitted: readonly Emitted[];
+  readonly messages: readonly Message[];
+  readonly queued: readonly QueuedMessage[];
+  readonly violations: readonly string[];
+  /** Virtual milliseconds that the run took. */
+  readonly ms: number;
+}
+
+const defaultWindow = 200_000;
+const defaultMaxOutput = 64_000;
+/** A script that repeats for ever must end all the same. */
+const defaultMaxTurns = 20;
+
+/** Runs a scenario. Never rejects for what the run does: what may not happen is listed in `violations`. */
+export async function simulate(scenario: Scenario): Promise<SimulationResult> {
+  return new Simulation(scenario).run();
+}
+
+class Simulation {
+  readonly #scenario: Scenario;
+  readonly #clock = new VirtualClock();
+  readonly #probe: SimulationProbe = { toolRuns: 0, stopHookRuns: 0, onToolStart: () => {} };
+  readonly #model: ScriptedModel;
+  readonly #options: QueryOptions;
+  readonly #transitions: ContinueName[] = [];
+  readonly #events: { index: number; type: LoopEvent['type']; phase: string }[] = [];
+  readonly #emitted: Emitted[] = [];
+  readonly #terminals: Terminal[] = [];
+  readonly #violations: string[] = [];
+  readonly #entered = new Set<string>();
+  #modelCalls = 0;
+  #summaryCalls = 0;
+  #query: Query | null = null;
+  #recorded: RecordedQuery | null = null;
+  #queries = 0;
+
+  constructor(scenario: Scenario) {
+    this.#scenario = scenario;
+    const { contextWindow = defaultWindow, modelMaxOutput = Math.min(defaultMaxOutput, contextWindow) } = scenario.config ?? {};
+    this.#model = new ScriptedModel({
+      model: scenario.model,
+      summary: scenario.summary ?? [],
+      small: scenario.small ?? [],
+      limits: { contextWindow, maxOutput: modelMaxOutput },
+      clock: this.#clock,
+      profile: scenario.config?.profile ?? 'anthropic',
+      systemTokens: scenario.config?.systemTokens ?? 0,
+    });
+    this.#options = this.#baseOptions(contextWindow, modelMaxOutput);
+  }
+
+  #baseOptions(contextWindow: number, modelMaxOutput: number): QueryOptions {
+    const scenario = this.#scenario;
+    const canUseTool = scenarioPermissions(scenario);
+    return {
+      model: 'scripted-model',
+      permissionMode: 'bypassPermissions',
+      maxTurns: defaultMaxTurns,
+      ...(scenario.small === undefined ? {} : { smallModel: 'scripted-small' }),
+      ...(scenario.config as QueryOptions | undefined),
+      contextWindow,
+      modelMaxOutput,
+      apiKey: 'scripted',
+      baseUrl: 'http://scripted.invalid',
+      fetch: scriptedFetch(this.#model),
+      tools: scenarioTools(scenario, this.#clock, this.#probe),
+      hooks: scenarioHooks(scenario, this.#probe),
+      ...(canUseTool === null ? {} : { canUseTool }),
+      resultStore: createMemoryStore(),
+      inspect: (event) => this.#look(event),
+    };
+  }
+
+  async run(): Promise<SimulationResult> {
+    const { messages, prompt, then = [], staged = [] } = this.#scenario;
+    const history = ingestMessages((messages ?? []).map(expandMessage) as readonly LooseMessage[], 'scripted-model');
+    await this.#runQuery({
+      ...this.#options,
+      ...(prompt === undefined ? {} : { prompt: expandPrompt(prompt) }),
+      messages: history,
+      staged: staged.map(({ from, to, summary }) => stagedSpan(history, from, to, summary)),
+    });
+    for (const next of then) {
+      if ('resume' in next) await this.#resume(next.resume.cut);
+      else await this.#followUp(next.prompt, next.config as QueryOptions | undefined);
+    }
+    return this.#result();
+  }
+
+  async #followUp(prompt: string | readonly unknown[], config: QueryOptions | undefined): Promise<void> {
+    const state = this.#query?.state;
+    await this.#runQuery({
+      ...this.#options,
+      ...config,
+      prompt: expandPrompt(prompt),
+      messages: state?.carried.messages ?? [],
+      ...(state === null || state === undefined ? {} : { toolUseContext: state.carried.toolUseContext }),
+      queued: this.#query?.queued ?? [],
+    });
+  }
+
+  async #resume(cut: number): Promise<void> {
+    if (this.#recorded === null) return;
+    const recorded = { ...this.#recorded, events: this.#recorded.events.slice(0, cut) };
+    await this.#runQuery({ ...this.#options, resume: recorded });
+  }
+
+  /** The query after this one resumes a journal: this one dies before the event that it is cut at. */
+  #diesAt(): number | null {
+    const next = this.#scenario.then?.[this.#queries - 1];
+    return next !== undefined && 'resume' in next ? next.resume.cut : null;
+  }
+
+  async #runQuery(options: QueryOptions): Promise<void> {
+    this.#queries += 1;
+    const journal = memoryJournal();
+    const seed = seedOf(this.#scenario.seed ?? 1, this.#queries);
+    const started = query({
+      ...options,
+      journal,
+      deps: { clock: this.#clock, uuid: () => seed },
+      beforeEvent: (index, event, state) => this.#beforeEvent(index, event, state),
+    });
+    this.#query = started;
+    this.#scheduleTools();
+    try {
+      const terminal = await runInVirtualTime(this.#clock, this.#consume(started));
+      if (terminal !== null) this.#terminals.push(terminal);
+    } catch (error) {
+      this.#violations.push(`The query threw: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    const recorded = journal.recorded();
+    this.#recorded = recorded === null ? null : withEarlier(options.resume, recorded);
+    this.#checkLaws(started);
+  }
+
+  async #consume(started: Query): Promise<Terminal | null> {
+    for (;;) {
+      const { done, value } = await started.next();
+      if (done === true) return value ?? null;
+      if (value.type !== 'delta' && value.type !== 'progress') this.#emitted.push(value);
+    }
+  }
+
+  #beforeEvent(index: number, event: LoopEvent, state: LoopState): void {
+    if (this.#diesAt() === index) {
+      void this.#query?.return();
+      return;
+    }
+    if (this.#queries === 1) {
+      for (const act of this.#scenario.user ?? []) if (act.at === index && event.type !== 'abort') this.#act(act);
+    }
+    this.#events.push({ index, type: event.type, phase: state.phase });
+  }
+
+  #act(act: NonNullable<Scenario['user']>[number]): void {
+    const started = this.#query;
+    if (started === null) return;
+    if ('submit' in act) started.send(act.submit);
+    else if (act.abort === 'submit') started.submit(act.text ?? '');
+    else started.interrupt();
+  }
+
+  #scheduleTools(): void {
+    this.#probe.onToolStart = (toolUseId) => {
+      for (const act of this.#scenario.user ?? []) {
+        if (typeof act.at === 'object' && 'tool' in act.at && act.at.tool === toolUseId) {
+          this.#clock.schedule(() => this.#act(act), 0);
+        }
+      }
+    };
+  }
+
+  /** Watches the chart: which continues it passes, when it first enters a phase. */
+  #look(event: Parameters<NonNullable<Extract<QueryOptions['inspect'], (...args: never[]) => void>>>[0]): void {
+    if (event.type !== '@xstate.microstep') return;
+    const { value } = event.snapshot as { value?: unknown };
+    if (typeof value === 'object' && value !== null && 'continue' in value) {
+      this.#transitions.push(value.continue as ContinueName);
+    }
+    if (typeof value === 'string' && !this.#entered.has(value)) this.#enter(value);
+  }
+
+  #enter(phase: string): void {
+    this.#entered.add(phase);
+    for (const act of this.#scenario.user ?? []) {
+      if (typeof act.at === 'object' && 'phase' in act.at && act.at.phase === phase) {
+        this.#clock.schedule(() => this.#act(act), act.at.after);
+      }
+    }
+  }
+
+  #checkLaws(ended: Query): void {
+    const { state } = ended;
+    if (state === null || this.#recorded === null) return;
+    const { config } = this.#recorded;
+    this.#modelCalls += state.query.modelCalls;
+    this.#summaryCalls += state.query.summaryCalls;
+    if (this.#diesAt() !== null) return;
+    if (JSON.stringify(replay(this.#recorded)) !== JSON.stringify(state)) this.#violate('the journal replays to another state');
+    if (this.#clock.pending > 0) this.#violate(`${this.#clock.pending} timers are left`);
+    const worst = bound(config).modelCalls * (config.maxTurns === null ? state.carried.turnCount : 1);
+    if (state.query.modelCalls > worst) this.#violate(`${state.query.modelCalls} model calls are more than the bound ${worst}`);
+    for (const { path, message } of checkHistory(state, config)) this.#violate(`the history that is left: ${path}: ${message}`);
+  }
+
+  #violate(what: string): void {
+    this.#violations.push(`Query ${this.#queries}: ${what}.`);
+  }
+
+  #result(): SimulationResult {
+    const state = this.#query?.state ?? null;
+    const worst = this.#recorded === null ? null : bound(this.#recorded.config);
+    return {
+      name: this.#scenario.name,
+      terminal: this.#terminals.at(-1) ?? null,
+      terminals: this.#terminals,
+      transitions: this.#transitions,
+      turnCount: state?.carried.turnCount ?? 0,
+      counts: {
+        modelCalls: this.#modelCalls,
+        summaryCalls: this.#summaryCalls,
+        toolRuns: this.#probe.toolRuns,
+        stopHookRuns: this.#probe.stopHookRuns,
+      },
+      bound: { modelCalls: worst?.modelCalls ?? 0, summaryCalls: worst?.summaryCalls ?? 0 },
+      events: this.#events,
+      requests: this.#model.requests.map(({ purpose, model, maxTokens, messages, estimate }) => ({
+        purpose,
+        model,
+        maxTokens,
+        messages,
+        estimate,
+      })),
+      emitted: this.#emitted,
+      messages: state?.carried.messages ?? [],
+      queued: this.#query?.queued ?? [],
+      violations: [...this.#model.violations, ...this.#violations],
+      ms: this.#clock.now() - new VirtualClock().now(),
+    };
+  }
+}
+
+/** A resumed journal goes on where the first one was cut. */
+function withEarlier(earlier: RecordedQuery | undefined, recorded: RecordedQuery): RecordedQuery {
+  if (earlier === undefined) return recorded;
+  return { ...earlier, events: [...earlier.events, ...recorded.events] };
+}
+
+function seedOf(seed: number, query: number): string {
+  return `${(seed >>> 0).toString(16).padStart(8, '0')}-0000-4000-8000-${query.toString(16).padStart(12, '0')}`.replace(
+    /-0000-4000/,
+    `-${query.toString(16).padStart(4, '0')}-4000`,
+  );
+}
+
+/** The request that the next user message would send: it must be one that the API takes. */
+function checkHistory(state: LoopState, config: LoopConfig): ReturnType<typeof validateRequest> {
+  const messages = projectHistory(
+    [...state.carried.messages, { role: 'user', id: 'next', origin: 'user', refused: false, content: [{ type: 'text', text: 'next' }] }],
+    { thinkingOf: null, endsPaused: false },
+  );
+  const request = { model: 'm', max_tokens: 1, messages };
+  return validateRequest(request, { ...state.query.limits, estimate: null, profile: config.profile });
+}
+
+function stagedSpan(history: readonly Message[], from: number, to: number, summary: string): StagedCollapse {
+  return { firstId: history[from]?.id ?? '', lastId: history[to]?.id ?? '', summary };
+}
+
+function expandMessage(message: NonNullable<Scenario['messages']>[number]): unknown {
+  return typeof message.content === 'string' ? message : { ...message, content: expandBlocks(message.content) };
+}
+
+function expandPrompt(prompt: string | readonly unknown[]): string | readonly UserBlock[] {
+  return typeof prompt === 'string' ? prompt : (expandBlocks(prompt) as readonly UserBlock[]);
+}
+

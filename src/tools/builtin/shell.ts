@@ -1,0 +1,148 @@
+/** Runs one command line in a shell of its own process group. */
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { execa } from 'execa';
+import type { Clock } from '../../clock.ts';
+import { OutputBuffer } from './output-buffer.ts';
+import { isGroupAlive, killGroup, leaveBehind } from './process-group.ts';
+
+/** Output that arrives so long after the command's end still counts, in milliseconds; a background child may hold the pipe for ever. */
+const drainMs = 100;
+
+export interface ShellOrder {
+  readonly command: string;
+  /** The shell; it gets `-c` and the command. */
+  readonly shell: string;
+  readonly cwd: string;
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly timeoutMs: number;
+  /** Between SIGTERM and SIGKILL, in milliseconds. */
+  readonly killGraceMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Told of every piece of output. */
+  readonly onOutput: (text: string) => void;
+}
+
+export interface ShellResult {
+  /** What both streams printed, in the order in which it arrived. */
+  readonly output: string;
+  /** Null when a signal ended the shell. */
+  readonly exitCode: number | null;
+  readonly endedBy: NodeJS.Signals | null;
+  readonly timedOut: boolean;
+  /** Something that the command started still runs. */
+  readonly leftRunning: boolean;
+}
+
+interface Exit {
+  readonly exitCode: number | null;
+  readonly endedBy: NodeJS.Signals | null;
+}
+
+/** Runs a command to its end. At a timeout or an abort the whole group is killed first. Rejects when no shell starts. */
+export async function runShell(order: ShellOrder): Promise<ShellResult> {
+  const { shell, command, cwd, env } = order;
+  const started = execa(shell, ['-c', command], {
+    cwd,
+    env,
+    extendEnv: false,
+    stdin: 'ignore',
+    buffer: false,
+    reject: false,
+    // Puts the shell at the head of a group of its own. The killing itself is ours: it runs on the injected clock.
+    killDescendants: true,
+    forceKillAfterDelay: false,
+  });
+  const child = started.nodeChildProcess;
+  const output = new OutputBuffer();
+  const streams = [child.stdout, child.stderr];
+  const drained = Promise.all(streams.map((stream) => gather(stream, output, order.onOutput)));
+  const exited = exitOf(
+    child,
+    started.then((result) => result.shortMessage ?? null),
+  );
+  const stop = await firstOf(exited, order);
+  const { pid } = child;
+  if (stop !== 'exit' && pid !== undefined) await killGroup(pid, order.clock, order.killGraceMs);
+  const exit = await orNull(exited, order.clock);
+  await orNull(drained, order.clock);
+  const leftRunning = stop === 'exit' && pid !== undefined && isGroupAlive(pid);
+  if (leftRunning) leaveBehind(pid);
+  // What is still open belongs to the background: it is read into nothing, so that nobody there dies of a broken pipe.
+  for (const stream of streams) letGo(stream);
+  child.unref();
+  return { output: output.text(), ...(exit ?? unknownExit), timedOut: stop === 'timeout', leftRunning };
+}
+
+const unknownExit: Exit = { exitCode: null, endedBy: null };
+
+/** How a process ended. Rejects when it never began: execa's own result is there then, without an exit. */
+function exitOf(child: ChildProcess, failure: Promise<string | null>): Promise<Exit> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', (exitCode, endedBy) => resolve({ exitCode, endedBy }));
+    const onFailure = (sentence: string | null): void => {
+      if (child.pid === undefined) reject(new Error(sentence ?? 'The shell did not start.'));
+    };
+    void failure.then(onFailure);
+  });
+}
+
+/** What ends the wait: the command itself, the time, or an abort. */
+function firstOf(
+  exited: Promise<Exit>,
+  { clock, signal, timeoutMs }: ShellOrder,
+): Promise<'exit' | 'timeout' | 'abort'> {
+  return new Promise((resolve) => {
+    const end = (why: 'exit' | 'timeout' | 'abort'): void => {
+      cancel();
+      signal.removeEventListener('abort', onAbort);
+      resolve(why);
+    };
+    const onAbort = (): void => end('abort');
+    const cancel = clock.schedule(() => end('timeout'), timeoutMs);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) end('abort');
+    exited.then(
+      () => end('exit'),
+      () => end('exit'),
+    );
+  });
+}
+
+/** The value, or null when it does not come within the time for draining. */
+function orNull<Value>(promise: Promise<Value>, clock: Clock): Promise<Value | null> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.schedule(() => resolve(null), drainMs);
+    promise.then(resolve, reject).finally(cancel);
+  });
+}
+
+/** Reads a stream to its end. Characters that arrive in two halves are put together. */
+function gather(stream: Readable | null, output: OutputBuffer, onOutput: (text: string) => void): Promise<void> {
+  if (stream === null) return Promise.resolve();
+  const decoder = new StringDecoder('utf8');
+  const take = (text: string): void => {
+    if (text === '') return;
+    output.push(text);
+    onOutput(text);
+  };
+  return new Promise((resolve) => {
+    stream.on('data', (chunk: Buffer) => take(decoder.write(chunk)));
+    stream.once('close', () => {
+      take(decoder.end());
+      resolve();
+    });
+    stream.once('error', () => resolve());
+  });
+}
+
+function letGo(stream: Readable | null): void {
+  if (stream === null) return;
+  stream.removeAllListeners('data');
+  stream.resume();
+  // A socket keeps the host alive unless it is told not to; the type does not say that it is one.
+  (stream as { unref?: () => void }).unref?.();
+}
