@@ -45,7 +45,7 @@ export async function listFiles(folder: string, pattern: string, context: ToolRu
   return found
     .map((path) => join(folder, path))
     .filter((path) => isWithin(folder, path) && !context.isHidden(path))
-    .sort();
+    .toSorted();
 }
 
 /** A pattern that stays below the folder; an absolute one is made relative. Throws a `FileProblem` for any other. */
@@ -100,7 +100,7 @@ export interface DatedFile {
 
 /** Newest first; files of one time in the order of their paths, so that the same folder gives the same list. */
 export function newestFirst(files: readonly DatedFile[]): readonly DatedFile[] {
-  return [...files].sort((left, right) => right.mtimeMs - left.mtimeMs || (left.path < right.path ? -1 : 1));
+  return files.toSorted((left, right) => right.mtimeMs - left.mtimeMs || (left.path < right.path ? -1 : 1));
 }
 
 /** A list cut to `limit` entries, with a notice when something is left out. */
