@@ -45,7 +45,9 @@ class LoopQuery implements Query {
   #run: Promise<Run> | null = null;
   #started: Run | null = null;
   /** Messages and aborts that came before the run began. */
-  #early: ((run: Run) => void)[] = [];
+  readonly #early: ((run: Run) => void)[] = [];
+  /** Messages that came before the run began; none of them is lost if it never does. */
+  readonly #said: QueuedMessage[] = [];
   #isClosed = false;
 
   constructor(options: QueryOptions) {
@@ -58,7 +60,7 @@ class LoopQuery implements Query {
   }
 
   get queued(): readonly QueuedMessage[] {
-    return this.#started?.queued ?? [];
+    return this.#started?.queued ?? this.#said;
   }
 
   async next(): Promise<IteratorResult<Emitted, Terminal>> {
@@ -106,11 +108,12 @@ class LoopQuery implements Query {
 
   #message(content: string | readonly UserBlock[]): QueuedMessage {
     const blocks: readonly UserBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-    return { id: randomUUID(), content: blocks };
+    const message = { id: randomUUID(), content: blocks };
+    if (this.#started === null) this.#said.push(message);
+    return message;
   }
 
   #tell(what: (run: Run) => void): void {
-    if (this.#isClosed) return;
     if (this.#started === null) this.#early.push(what);
     else what(this.#started);
   }
