@@ -1,5 +1,6 @@
 /** `query()`: the loop as a lazy async generator with back-pressure. Joins the chart, the effects and the journal. */
 import { randomUUID } from 'node:crypto';
+import { idAt } from './core/ids.ts';
 import { initialState } from './core/initial-state.ts';
 import type { Emitted } from './core/output.ts';
 import type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
@@ -34,6 +35,9 @@ export function query(options: QueryOptions): Query {
   return new LoopQuery(options);
 }
 
+/** Ids of what the user says count from here, so that they never meet those that the loop draws. */
+const firstMessageId = 0x8000_0000_0000;
+
 /** Why a signal was aborted: `submit` leaves the note about the interruption out. */
 function abortKind(signal: AbortSignal): 'interrupt' | 'submit' {
   return signal.reason === 'submit' ? 'submit' : 'interrupt';
@@ -49,6 +53,8 @@ class LoopQuery implements Query {
   /** Messages that came before the run began; none of them is lost if it never does. */
   readonly #said: QueuedMessage[] = [];
   #isClosed = false;
+  #drawnSeed: string | null = null;
+  #messages = 0;
 
   constructor(options: QueryOptions) {
     this.#options = options;
@@ -108,7 +114,8 @@ class LoopQuery implements Query {
 
   #message(content: string | readonly UserBlock[]): QueuedMessage {
     const blocks: readonly UserBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-    const message = { id: randomUUID(), content: blocks };
+    this.#messages += 1;
+    const message = { id: idAt(this.#seed(), firstMessageId + this.#messages), content: blocks };
     if (this.#started === null) this.#said.push(message);
     return message;
   }
@@ -118,9 +125,15 @@ class LoopQuery implements Query {
     else what(this.#started);
   }
 
+  /** Drawn once, when the first id is needed. */
+  #seed(): string {
+    this.#drawnSeed ??= (this.#options.deps?.uuid ?? randomUUID)();
+    return this.#drawnSeed;
+  }
+
   async #begin(): Promise<Run> {
     const { resume } = this.#options;
-    const seed = (this.#options.deps?.uuid ?? randomUUID)();
+    const seed = this.#seed();
     const { config, runners, journal, clock, start } = await this.#prepared.resolve();
     const state = resume === undefined ? initialState({ seed, ...start }, config) : replay(resume);
     const run = new Run({

@@ -16,7 +16,7 @@ import {
   type UserMessage,
 } from './message.ts';
 import type { Output } from './output.ts';
-import type { LoopState, QueryAccount, Scratch, ToolRun, Unfinished, Verdict } from './state.ts';
+import type { Attempt, LoopState, QueryAccount, Scratch, ToolRun, Unfinished, Verdict } from './state.ts';
 import { endAll } from './tools/schedule.ts';
 import { withoutTrailingThinking } from './wire/blocks.ts';
 
@@ -54,23 +54,23 @@ export function show(state: LoopState, output: Output): LoopState {
 
 /** Moves what is kept of the answer behind the history, and shows it. An answer of which nothing is kept adds nothing. */
 export function keepAnswer(state: LoopState, ending: Ending, unfinished: Unfinished | null = null): LoopState {
-  const { attempt } = state.scratch;
+  const { attempt, additions } = state.scratch;
   if (attempt === null) return state;
   const content = keptBlocks(reportedBlocks(state.scratch), unfinished, ending);
-  if (content.length === 0) return settled(wasShown(state, unfinished) ? tombstone(state, 'nothing of it is kept') : state);
-  const message: AssistantMessage = {
-    role: 'assistant',
-    id: attempt.messageId,
-    model: attempt.model,
-    content,
-    refused: false,
+  // The attempt is dealt with; its tools are not yet.
+  const settled = { ...state.scratch, attempt: null, blocks: [] };
+  if (content.length === 0) {
+    const dropped = { ...state, scratch: settled };
+    return wasShown(state, unfinished) ? tombstone(dropped, attempt.messageId, 'nothing of it is kept') : dropped;
+  }
+  const { messageId: id, model } = attempt;
+  const message: AssistantMessage = { role: 'assistant', id, model, content, refused: false };
+  return {
+    ...state,
+    scratch: { ...settled, additions: [...additions, message] },
+    query: measured(state, attempt),
+    outbox: [...state.outbox, { type: 'assistant', message }],
   };
-  return settled(show(measure(addMessage(state, message)), { type: 'assistant', message }));
-}
-
-/** The attempt is dealt with; its tools are not yet. */
-function settled(state: LoopState): LoopState {
-  return { ...state, scratch: { ...state.scratch, attempt: null, blocks: [] } };
 }
 
 /** Puts a message behind the history of this iteration. */
@@ -78,21 +78,20 @@ export function addMessage(state: LoopState, message: Message): LoopState {
   return { ...state, scratch: { ...state.scratch, additions: [...state.scratch.additions, message] } };
 }
 
-/** Adopts the API's figure for the context: it covers the history up to the answer that was just kept. */
-function measure(state: LoopState): LoopState {
-  const { end, attempt, additions } = state.scratch;
-  if (end?.type !== 'answered') return state;
-  const { query } = state;
+/** Adopts the API's figure for the context: it covers the history up to the answer that is being kept. */
+function measured(state: LoopState, attempt: Attempt): QueryAccount {
+  const { query, carried, scratch } = state;
+  const { end } = scratch;
+  if (end?.type !== 'answered') return query;
   const budgetUsed = query.budgetUsed + Math.max(0, end.usage.output);
-  if (!isUsable(end.usage)) return { ...state, query: { ...query, budgetUsed } };
-  const reported = contextTokens(end.usage) - end.usage.output;
-  const measured = {
-    tokens: contextTokens(end.usage),
-    messages: state.carried.messages.length + additions.length,
-  };
-  const estimate = attempt?.estimate ?? null;
-  const tokenRatio = estimate === null ? query.tokenRatio : learnRatio(query.tokenRatio, estimate, reported);
-  return { ...state, query: { ...query, measured, tokenRatio, budgetUsed } };
+  if (!isUsable(end.usage)) return { ...query, budgetUsed };
+  const tokens = contextTokens(end.usage);
+  const messages = carried.messages.length + scratch.additions.length + 1;
+  const tokenRatio =
+    attempt.estimate === null
+      ? query.tokenRatio
+      : learnRatio(query.tokenRatio, attempt.estimate, tokens - Math.max(0, end.usage.output));
+  return { ...query, measured: { tokens, messages }, tokenRatio, budgetUsed };
 }
 
 /** Forgets the attempt: its blocks, its tools, and what the consumer saw of it. */
@@ -100,7 +99,7 @@ export function dropAttempt(state: LoopState, why: string): LoopState {
   const { end } = state.scratch;
   const shown = wasShown(state, end?.type === 'failed' ? end.unfinished : null);
   const dropped = { ...state, scratch: { ...state.scratch, ...noAttempt } };
-  return shown ? tombstoneOf(dropped, state.scratch.attempt?.messageId ?? '', why) : dropped;
+  return shown ? tombstone(dropped, state.scratch.attempt?.messageId ?? '', why) : dropped;
 }
 
 /** The part of the scratch that belongs to one attempt. */
@@ -112,11 +111,7 @@ export const noAttempt: Pick<Scratch, 'attempt' | 'blocks' | 'end' | 'verdict' |
   toolRuns: [],
 };
 
-function tombstone(state: LoopState, why: string): LoopState {
-  return tombstoneOf(state, state.scratch.attempt?.messageId ?? '', why);
-}
-
-function tombstoneOf(state: LoopState, messageId: string, why: string): LoopState {
+function tombstone(state: LoopState, messageId: string, why: string): LoopState {
   return show(state, { type: 'tombstone', messageId, why });
 }
 

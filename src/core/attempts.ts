@@ -17,6 +17,7 @@ import type { Failure } from './failure.ts';
 import { drawId, idAt } from './ids.ts';
 import { limitsOf } from './initial-state.ts';
 import { addUsage, isThinking, isToolUse, type Message, type ToolUseBlock } from './message.ts';
+import { PrefixMemo } from './prefix.ts';
 import { loweredMaxTokens, retryDelay } from './recovery.ts';
 import type { AttemptEnd, LoopState, QueryAccount, ToolRun, TurnCounters } from './state.ts';
 import { recordOutcome, schedule, syntheticOutcome } from './tools/schedule.ts';
@@ -86,24 +87,31 @@ function normaliseToolUse(state: LoopState, block: ToolUseBlock): readonly [Quer
 }
 
 function isTaken(state: LoopState, id: string): boolean {
-  const holds = (message: Message): boolean => message.role === 'assistant' && toolIds(message).has(id);
-  return (
-    state.scratch.toolRuns.some((run) => run.toolUseId === id) ||
-    state.scratch.additions.some(holds) ||
-    state.carried.messages.some(holds)
-  );
+  const { toolRuns, additions } = state.scratch;
+  if (toolRuns.some((run) => run.toolUseId === id)) return true;
+  return usedIds(state.carried.messages).has(id) || additions.some((message) => toolIds(message).includes(id));
 }
 
-const idCache = new WeakMap<Message, ReadonlySet<string>>();
-const noIds: ReadonlySet<string> = new Set();
+interface UsedIds {
+  readonly messages: readonly Message[];
+  readonly ids: Set<string>;
+}
 
-function toolIds(message: Message): ReadonlySet<string> {
-  const known = idCache.get(message);
-  if (known !== undefined) return known;
-  const ids = message.role === 'assistant' ? message.content.filter(isToolUse).map((block) => block.id) : [];
-  const set = ids.length === 0 ? noIds : new Set(ids);
-  idCache.set(message, set);
-  return set;
+const usedMemo = new PrefixMemo<UsedIds>();
+
+/** Ids of all tool uses in a history. */
+function usedIds(messages: readonly Message[]): ReadonlySet<string> {
+  const known = usedMemo.find(messages);
+  if (known?.messages.length === messages.length) return known.ids;
+  // The set is handed on, not copied: the shorter history is found no more once the longer one is kept.
+  const ids = known?.ids ?? new Set<string>();
+  for (const message of messages.slice(known?.messages.length ?? 0)) for (const id of toolIds(message)) ids.add(id);
+  usedMemo.keep({ messages, ids });
+  return ids;
+}
+
+function toolIds(message: Message): readonly string[] {
+  return message.role === 'assistant' ? message.content.filter(isToolUse).map((block) => block.id) : [];
 }
 
 export function attemptAnswered(state: LoopState, event: EventOf<'model.answered'>): LoopState {

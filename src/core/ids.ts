@@ -3,8 +3,12 @@ import type { QueryAccount } from './state.ts';
 
 /** The n-th id of a seed. A seed in uuid form gives ids in uuid form: the last group holds the number. */
 export function idAt(seed: string, number: number): string {
-  return `${seed.slice(0, 24)}${number.toString(16).padStart(12, '0')}`;
+  const digits = number.toString(16);
+  return `${seed.slice(0, 24)}${zeros[Math.min(digits.length, 12)]}${digits}`;
 }
+
+/** Zeros in front of so many digits, to twelve in all. */
+const zeros = Array.from({ length: 13 }, (_, digits) => '0'.repeat(12 - digits));
 
 /** The account after one more id was drawn, and that id. */
 export function drawId(query: QueryAccount): readonly [QueryAccount, string] {

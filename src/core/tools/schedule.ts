@@ -22,22 +22,27 @@ export function isHeld(runs: readonly ToolRun[]): boolean {
 export function startable(runs: readonly ToolRun[], mode: ScheduleMode, limit: number): readonly number[] {
   if (isHeld(runs)) return [];
   const started: number[] = [];
-  let running = runs.filter(isRunning).length;
-  let allSafe = runs.every((run) => !isRunning(run) || run.verdict.concurrencySafe);
-  for (const [index, run] of runs.entries()) {
-    if (run.status !== 'waiting') continue;
-    const { concurrencySafe, readOnly } = run.verdict;
-    const fits = running < limit && (running === 0 || (concurrencySafe && allSafe));
+  let running = 0;
+  let allSafe = true;
+  for (const run of runs) {
+    if (!isRunning(run)) continue;
+    running += 1;
+    allSafe &&= run.verdict.concurrencySafe;
+  }
+  for (let index = 0; index < runs.length; index += 1) {
+    const { status, verdict } = runs[index]!;
+    if (status !== 'waiting') continue;
+    const fits = running < limit && (running === 0 || (verdict.concurrencySafe && allSafe));
     // A tool that must wait holds back those behind it: they may depend on what it does.
-    if (!fits || (mode === 'early' && !(concurrencySafe && readOnly))) break;
+    if (!fits || (mode === 'early' && !(verdict.concurrencySafe && verdict.readOnly))) break;
     started.push(index);
     running += 1;
-    allSafe &&= concurrencySafe;
+    allSafe &&= verdict.concurrencySafe;
   }
   return started;
 }
 
-/** Starts what may start; effect ids come from the tool-use ids, which are unique in the query. */
+/** Starts what may start. */
 export function schedule(runs: readonly ToolRun[], mode: ScheduleMode, config: LoopConfig): readonly ToolRun[] {
   const starting = startable(runs, mode, Math.max(1, config.toolConcurrency));
   if (starting.length === 0) return runs;

@@ -11,6 +11,7 @@ import {
   type UserBlock,
   type UserMessage,
 } from '../message.ts';
+import { PrefixMemo } from '../prefix.ts';
 import { asWire, sendableBlocks, sendableUserBlock, withoutTrailingThinking } from './blocks.ts';
 import type { WireMessage } from './request-type.ts';
 
@@ -22,12 +23,6 @@ export interface ProjectionFacts {
   readonly endsPaused: boolean;
 }
 
-/** Messages of one role in a row: one message on the wire. */
-interface Group {
-  readonly role: 'user' | 'assistant';
-  readonly members: readonly Message[];
-}
-
 interface CacheEntry {
   readonly members: readonly Message[];
   readonly before: WireMessage | null;
@@ -35,56 +30,98 @@ interface CacheEntry {
   readonly wire: WireMessage | null;
 }
 
+/** By the first message of a group. */
 const cache = new WeakMap<Message, CacheEntry>();
 
 export const missingResult = 'No result: the run ended before this tool answered.';
 const startNote = '<loop-note>The beginning of the conversation is not shown.</loop-note>';
 const goOnNote = '<loop-note>Go on.</loop-note>';
 
+/** A projection before its ends were closed, and where its last group begins. */
+interface Projected {
+  readonly messages: readonly Message[];
+  readonly thinkingOf: string | null;
+  readonly wire: readonly WireMessage[];
+  readonly lastFrom: number;
+  /** Length of `wire` without the last group; null when that group was merged or vanished, so nothing can go on here. */
+  readonly lengthBefore: number | null;
+}
+
+const memo = new PrefixMemo<Projected>();
+
 /** Projects `messages`. The result alternates, begins and ends with `user`, and answers every tool use. */
 export function projectHistory(messages: readonly Message[], facts: ProjectionFacts): readonly WireMessage[] {
-  const wire: WireMessage[] = [];
-  for (const group of groupByRole(messages)) addGroup(wire, group, facts);
-  return closeEnds(wire, facts);
+  const sent = messages.some((message) => message.refused) ? messages.filter((message) => !message.refused) : messages;
+  const known = memo.find(sent);
+  const goesOn = known !== null && known.thinkingOf === facts.thinkingOf && known.lengthBefore !== null;
+  const projected = goesOn
+    ? projectFrom(sent, facts.thinkingOf, known.wire.slice(0, known.lengthBefore), known.lastFrom)
+    : projectFrom(sent, facts.thinkingOf, [], 0);
+  memo.keep(projected);
+  return closeEnds(projected.wire, facts);
 }
 
-function groupByRole(messages: readonly Message[]): readonly Group[] {
-  const groups: { role: Group['role']; members: Message[] }[] = [];
-  for (const message of messages) {
-    if (message.refused) continue;
-    const last = groups[groups.length - 1];
-    if (last !== undefined && last.role === message.role) last.members.push(message);
-    else groups.push({ role: message.role, members: [message] });
+/** Projects the groups from `from` on behind `wire`, the projection of everything before. */
+function projectFrom(
+  messages: readonly Message[],
+  thinkingOf: string | null,
+  wire: WireMessage[],
+  from: number,
+): Projected {
+  let lastFrom = from;
+  let lengthBefore: number | null = wire.length;
+  for (let next = from; next < messages.length; ) {
+    const to = groupEnd(messages, next);
+    lastFrom = next;
+    const length = wire.length;
+    addGroup(wire, projectGroup(messages, next, to, wire[length - 1] ?? null, thinkingOf));
+    lengthBefore = wire.length === length + 1 ? length : null;
+    next = to;
   }
-  return groups;
+  return { messages, thinkingOf, wire, lastFrom, lengthBefore };
 }
 
-function addGroup(wire: WireMessage[], group: Group, facts: ProjectionFacts): void {
-  const before = wire[wire.length - 1] ?? null;
-  const projected = projectCached(group, before, facts);
+/** Messages of one role in a row are one message on the wire: where the row that begins at `from` ends. */
+function groupEnd(messages: readonly Message[], from: number): number {
+  const { role } = messages[from]!;
+  let to = from + 1;
+  while (to < messages.length && messages[to]!.role === role) to += 1;
+  return to;
+}
+
+function addGroup(wire: WireMessage[], projected: WireMessage | null): void {
   if (projected === null) return;
+  const before = wire[wire.length - 1];
   // A group between two of the other role may vanish (only blank text): its neighbours become one message.
-  if (before !== null && before.role === projected.role) wire[wire.length - 1] = merge(before, projected);
+  if (before !== undefined && before.role === projected.role) wire[wire.length - 1] = merge(before, projected);
   else wire.push(projected);
 }
 
-function projectCached(group: Group, before: WireMessage | null, facts: ProjectionFacts): WireMessage | null {
-  const first = group.members[0]!;
+function projectGroup(
+  messages: readonly Message[],
+  from: number,
+  to: number,
+  before: WireMessage | null,
+  thinkingOf: string | null,
+): WireMessage | null {
+  const first = messages[from]!;
   const known = cache.get(first);
-  const { thinkingOf } = facts;
-  if (known?.before === before && known.thinkingOf === thinkingOf && isSameList(known.members, group.members)) {
+  if (known?.before === before && known.thinkingOf === thinkingOf && isSameGroup(known.members, messages, from, to)) {
     return known.wire;
   }
+  const members = messages.slice(from, to);
   const wire =
-    group.role === 'assistant'
-      ? projectAssistant(group.members as readonly AssistantMessage[], thinkingOf)
-      : projectUser(group.members as readonly UserMessage[], before);
-  cache.set(first, { members: group.members, before, thinkingOf, wire });
+    first.role === 'assistant'
+      ? projectAssistant(members as readonly AssistantMessage[], thinkingOf)
+      : projectUser(members as readonly UserMessage[], before);
+  cache.set(first, { members, before, thinkingOf, wire });
   return wire;
 }
 
-function isSameList(left: readonly Message[], right: readonly Message[]): boolean {
-  return left.length === right.length && left.every((message, index) => message === right[index]);
+function isSameGroup(members: readonly Message[], messages: readonly Message[], from: number, to: number): boolean {
+  if (members.length !== to - from) return false;
+  for (let index = from; index < to; index += 1) if (members[index - from] !== messages[index]) return false;
+  return true;
 }
 
 function projectAssistant(members: readonly AssistantMessage[], thinkingOf: string | null): WireMessage | null {
