@@ -1,14 +1,15 @@
 /** The permission stage: who lets a call run, or why it does not. */
 import { z } from 'zod';
 import type { JsonObject } from '../core/json.ts';
-import type { ToolDecision, ToolOutcome } from '../core/state.ts';
-import type { ContextChange, PermissionRule } from '../core/tools/context.ts';
+import type { ToolOutcome } from '../core/state.ts';
+import type { ContextChange } from '../core/tools/context.ts';
 import type { HookedInput } from './ask-hooks.ts';
 import { abortedOutcome, allRules, type CallScope, guard, type Step } from './call.ts';
-import type { PermissionAnswer } from './can-use-tool.ts';
 import { hashInput } from './hash.ts';
+import type { PreToolUseVerdict } from './hook-port.ts';
 import { errorOutcome } from './outcome.ts';
 import { realPathOf } from './paths.ts';
+import { decisionOf, plainAnswer, type RecordedAnswer, recallAnswer, userAnswer } from './permission-answer.ts';
 import { type RuleSubject, ruleNames } from './permission-rules.ts';
 import { type Decider, judgePermission, type PermissionVerdict } from './permissions.ts';
 import { askUser, suggestRules } from './prompt.ts';
@@ -19,7 +20,7 @@ import type { PermissionOpinion, PermissionTarget } from './tool.ts';
 
 /** A call that may run. */
 export interface Granted extends ReadInput {
-  /** It may leave the workspace: a rule, the user or the mode said so although the tool had asked. */
+  /** It may leave the workspace: the tool had asked to, and a rule, a hook, the user or the mode let it. */
   readonly outside: boolean;
   readonly contextChanges: readonly ContextChange[];
 }
@@ -33,14 +34,12 @@ export interface StartedCheck {
   readonly cancel: () => void;
 }
 
-/** A decision as it is recorded: data of the journal. */
-interface RecordedAnswer {
-  readonly behavior: 'allow' | 'deny';
-  readonly by: Decider;
-  readonly reason: string;
-  readonly updatedInput: JsonObject | null;
-  readonly addedRules: readonly PermissionRule[];
-  readonly interrupt: boolean;
+/** An input and everything that is known about whether it may run. */
+interface Judged {
+  readonly input: ReadInput;
+  readonly subject: RuleSubject;
+  readonly verdict: PermissionVerdict;
+  /** The tool asks to leave the workspace. */
   readonly outside: boolean;
 }
 
@@ -50,16 +49,6 @@ const opinions: z.ZodType<PermissionOpinion> = z.discriminatedUnion('behavior', 
   z.object({ behavior: z.literal('ask'), reason: z.string() }),
   z.object({ behavior: z.literal('deny'), reason: z.string() }),
 ]);
-
-const recorded = z.object({
-  behavior: z.enum(['allow', 'deny']),
-  by: z.enum(['rule', 'tool', 'mode', 'hook', 'user', 'nobody']).default('user'),
-  reason: z.string().default(''),
-  updatedInput: z.record(z.string(), z.json()).nullable().default(null),
-  addedRules: z.array(z.object({ behavior: z.enum(['allow', 'deny', 'ask']), rule: z.string() })).default([]),
-  interrupt: z.boolean().default(false),
-  outside: z.boolean().default(true),
-});
 
 /** Starts the tool's own check of an input. The promise never rejects: a check that fails means ask. */
 export function startCheck(scope: CallScope, input: ReadInput): StartedCheck {
@@ -81,100 +70,58 @@ function opinionOf(settled: Settled<PermissionOpinion>): PermissionOpinion {
 
 /** Decides on a call by an earlier decision on the same input, by rules, mode and hooks, or by asking the user. */
 export async function askPermission(scope: CallScope, input: HookedInput, check: StartedCheck): Promise<Step<Granted>> {
-  // The hooks changed the input: what was found about the first one says nothing about this one.
-  const opinion = await (check.json === input.json ? check : startCheck(scope, input)).opinion;
-  const subject = await subjectOf(scope, input);
+  // Where hooks changed the input, what was found about the first one says nothing about this one.
+  const own = check.json === input.json ? check : startCheck(scope, input);
+  const judged = await judge(scope, input, own, input.verdict);
   if (scope.io.signal.aborted) return { outcome: abortedOutcome() };
-  const verdict = judge(scope, input, opinion, subject);
   const inputHash = hashInput(input.json);
-  const known = verdict.behavior === 'deny' ? null : recall(scope.call.decisions, inputHash);
-  if (known !== null) return apply(scope, input, known);
-  const answer = await answerOf(scope, input, verdict, subject, opinion.behavior === 'ask');
+  const known = judged.verdict.behavior === 'deny' ? null : recallAnswer(scope.call.decisions, inputHash);
+  if (known !== null) return apply(scope, judged, known);
+  const answer = await answerOf(scope, judged);
   if (answer === null || scope.io.signal.aborted) return { outcome: abortedOutcome() };
-  scope.io.decided({ kind: 'permission', inputHash, answer: { ...answer } as unknown as JsonObject });
-  return apply(scope, input, answer);
+  scope.io.decided(decisionOf(answer, inputHash));
+  return apply(scope, judged, answer);
 }
 
-function judge(
+async function judge(
   scope: CallScope,
-  input: ReadInput & Partial<HookedInput>,
-  opinion: PermissionOpinion,
-  subject: RuleSubject,
-): PermissionVerdict {
+  input: ReadInput,
+  check: StartedCheck,
+  hooks: PreToolUseVerdict | null,
+): Promise<Judged> {
   const { tool, call, deps } = scope;
-  const hook = input.verdict?.behavior ?? 'pass';
-  return judgePermission({
+  const opinion = await check.opinion;
+  const subject = await subjectOf(scope, input);
+  const hook = hooks?.behavior ?? 'pass';
+  const verdict = judgePermission({
     rules: allRules(deps, call),
     subject,
     mode: call.shared.permissionMode,
     opinion,
+    // A denial has ended the call before.
     hook: hook === 'deny' ? 'ask' : hook,
-    hookReason: input.verdict?.reason ?? null,
+    hookReason: hooks?.reason ?? null,
     readOnly: says(tool.isReadOnly, input.parsed),
     edit: says(tool.isEdit, input.parsed),
   });
-}
-
-/** An earlier decision on this very input. That nobody was there to ask is none. */
-function recall(decisions: readonly ToolDecision[], inputHash: string): RecordedAnswer | null {
-  const decision = decisions.findLast((one) => one.kind === 'permission' && one.inputHash === inputHash);
-  const parsed = recorded.safeParse(decision?.answer);
-  return parsed.success && parsed.data.by !== 'nobody' ? parsed.data : null;
+  return { input, subject, verdict, outside: opinion.behavior === 'ask' };
 }
 
 /** The verdict as an answer; asks the user where it has to. Null after an abort. */
-async function answerOf(
-  scope: CallScope,
-  input: ReadInput,
-  verdict: PermissionVerdict,
-  subject: RuleSubject,
-  outside: boolean,
-): Promise<RecordedAnswer | null> {
-  const { by, reason, behavior } = verdict;
-  if (behavior !== 'ask') return { ...plainAnswer, behavior, by, reason, outside };
-  const { canUseTool } = scope.deps;
+async function answerOf(scope: CallScope, judged: Judged): Promise<RecordedAnswer | null> {
+  const { input, subject, outside } = judged;
+  const { by, reason, behavior } = judged.verdict;
+  if (behavior !== 'ask') return plainAnswer(behavior, by, reason, outside);
   if (scope.call.shared.permissionMode === 'dontAsk') {
-    return {
-      ...plainAnswer,
-      behavior: 'deny',
-      by: 'mode',
-      reason: `${reason} The mode dontAsk denies what would have to be asked.`,
-    };
+    return plainAnswer('deny', 'mode', `${reason} The mode dontAsk denies what would have to be asked.`);
   }
-  if (canUseTool === null) {
-    return { ...plainAnswer, behavior: 'deny', by: 'nobody', reason: `${reason} Nobody is there to ask.` };
-  }
+  const { canUseTool } = scope.deps;
+  if (canUseTool === null) return plainAnswer('deny', 'nobody', `${reason} Nobody is there to ask.`);
   const suggestions = suggestRules(scope.tool.name, subject);
   const asked = await askUser(scope, canUseTool, input.json, { reason, summary: summaryOf(scope, input), suggestions });
   if (asked === null) return null;
-  if ('failed' in asked)
-    return { ...plainAnswer, behavior: 'deny', by: 'nobody', reason: `${reason} But ${asked.failed}` };
-  return userAnswer(asked.answer);
-}
-
-const plainAnswer = { updatedInput: null, addedRules: [], interrupt: false, outside: false } as const;
-
-function userAnswer(answer: PermissionAnswer): RecordedAnswer {
-  if (answer.behavior === 'deny') {
-    const { message, interrupt } = answer;
-    return {
-      ...plainAnswer,
-      behavior: 'deny',
-      by: 'user',
-      reason: message?.toWellFormed() ?? '',
-      interrupt: interrupt === true,
-    };
-  }
-  const { updatedInput, addedRules } = answer;
-  return {
-    behavior: 'allow',
-    by: 'user',
-    reason: '',
-    updatedInput: updatedInput ?? null,
-    addedRules: addedRules ?? [],
-    interrupt: false,
-    outside: true,
-  };
+  if ('failed' in asked) return plainAnswer('deny', 'nobody', `${reason} But ${asked.failed}`);
+  return userAnswer(asked.answer, outside);
 }
 
 function summaryOf({ tool }: CallScope, input: ReadInput): string {
@@ -185,20 +132,17 @@ function summaryOf({ tool }: CallScope, input: ReadInput): string {
   }
 }
 
-async function apply(scope: CallScope, input: HookedInput, answer: RecordedAnswer): Promise<Step<Granted>> {
+async function apply(scope: CallScope, judged: Judged, answer: RecordedAnswer): Promise<Step<Granted>> {
   if (answer.behavior === 'deny') return { outcome: denied(scope, answer) };
   const contextChanges = answer.addedRules.map((rule) => ({ type: 'ruleAdded' as const, rule }));
-  const granted = { outside: answer.outside, contextChanges };
-  if (answer.updatedInput === null) return { value: { parsed: input.parsed, json: input.json, ...granted } };
-  const changed = await readInput(scope, answer.updatedInput, { name: 'the user', stage: 'permission' });
+  const { outside, updatedInput } = answer;
+  if (updatedInput === null) return { value: { ...judged.input, outside, contextChanges } };
+  const changed = await readInput(scope, updatedInput, { name: 'the user', stage: 'permission' });
   if ('outcome' in changed) return changed;
-  // The user has approved this input, which no deny rule has seen yet.
-  const subject = await subjectOf(scope, changed.value);
-  const opinion = await startCheck(scope, changed.value).opinion;
-  const verdict = judge(scope, changed.value, opinion, subject);
-  const { by, reason } = verdict;
-  if (verdict.behavior === 'deny') return { outcome: denied(scope, { by, reason, interrupt: false }) };
-  return { value: { ...changed.value, ...granted } };
+  // The user has approved this input, but no deny rule has seen it yet.
+  const again = await judge(scope, changed.value, startCheck(scope, changed.value), null);
+  if (again.verdict.behavior === 'deny') return { outcome: denied(scope, { ...again.verdict, interrupt: false }) };
+  return { value: { ...changed.value, outside: again.outside, contextChanges } };
 }
 
 const deciders: { readonly [By in Decider]: string } = {
@@ -210,6 +154,7 @@ const deciders: { readonly [By in Decider]: string } = {
   nobody: 'default, since it has to be approved',
 };
 
+/** Tells the model that a call did not run, who denied it, and why. */
 function denied(
   { tool }: CallScope,
   { by, reason, interrupt }: Pick<RecordedAnswer, 'by' | 'reason' | 'interrupt'>,
@@ -219,7 +164,7 @@ function denied(
   return errorOutcome('permission', `${tool.name} did not run. Denied by ${deciders[by]}${why}${end}`, { interrupt });
 }
 
-/** What rules look at: the target with every path as written and as it really is. */
+/** What rules look at: the target, with every path as written and as it really is. */
 async function subjectOf(scope: CallScope, input: ReadInput): Promise<RuleSubject> {
   const { tool, deps } = scope;
   const target = targetOf(scope, input);

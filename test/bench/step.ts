@@ -1,6 +1,6 @@
 /**
  * What an event costs: `step` beside XState's own `transition()` over the chart of the same rows. Both fold the same
- * journal, a session of 40 turns with two tools each, again and again; medians of several repetitions in one run.
+ * journal, a session of 40 turns with two tools each, every one of them decided on as `query()` does, again and again; medians of several repetitions in one run.
  */
 import { initialTransition, transition } from 'xstate';
 import { agentLoop } from '../../machines/agent-loop.ts';
@@ -47,6 +47,10 @@ function record(): readonly LoopEvent[] {
       take({ type: 'model.blockEnded', effectId: effectId(), block, verdict, rawInput: null });
     }
     const { toolRuns } = state.scratch;
+    for (const { effectId: id, toolUseId } of toolRuns) {
+      const decision = { kind: 'permission', inputHash: 'a'.repeat(64), answer: { behavior: 'allow' } } as const;
+      take({ type: 'tool.decided', effectId: id, toolUseId, decision });
+    }
     take({ type: 'model.answered', effectId: effectId(), stopReason: 'tool_use', usage });
     for (const run of toolRuns) take({ type: 'tool.ended', effectId: run.effectId, toolUseId: run.toolUseId, outcome });
     const attach = state.scratch.effectId ?? '';

@@ -8,7 +8,10 @@ import { judgePermission, type PermissionQuestion } from '../../src/tools/permis
 const modes: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'];
 
 function paths(...touched: (string | readonly string[])[]): RuleSubject {
-  const target = { type: 'paths' as const, paths: touched.map((path) => (typeof path === 'string' ? [path, path] : path)) };
+  const target = {
+    type: 'paths' as const,
+    paths: touched.map((path) => (typeof path === 'string' ? [path, path] : path)),
+  };
   return { names: ['Write', 'Edit'], target, cwd: '/w' };
 }
 
@@ -98,31 +101,63 @@ describe('the judgement of a call', () => {
     ['default lets reading pass', { readOnly: true }, 'allow by mode'],
     ['default asks for edits', { edit: true }, 'ask by mode'],
     ['acceptEdits lets edits pass', { mode: 'acceptEdits', edit: true }, 'allow by mode'],
-    ['acceptEdits asks for edits outside', { mode: 'acceptEdits', edit: true, opinion: { behavior: 'ask', reason: '' } }, 'ask by tool'],
+    [
+      'acceptEdits asks for edits outside',
+      { mode: 'acceptEdits', edit: true, opinion: { behavior: 'ask', reason: '' } },
+      'ask by tool',
+    ],
     ['acceptEdits asks for commands', { mode: 'acceptEdits' }, 'ask by mode'],
     ['plan lets reading pass', { mode: 'plan', readOnly: true }, 'allow by mode'],
     ['plan denies the rest', { mode: 'plan' }, 'deny by mode'],
     ['plan denies what a rule allows', { mode: 'plan', rules: rules('allow Bash') }, 'deny by mode'],
     ['plan denies what a hook allows', { mode: 'plan', hook: 'allow' }, 'deny by mode'],
     ['bypass lets everything pass', { mode: 'bypassPermissions' }, 'allow by mode'],
-    ['bypass lets a path outside pass', { mode: 'bypassPermissions', opinion: { behavior: 'ask', reason: '' } }, 'allow by mode'],
+    [
+      'bypass lets a path outside pass',
+      { mode: 'bypassPermissions', opinion: { behavior: 'ask', reason: '' } },
+      'allow by mode',
+    ],
     ['bypass heeds a deny rule', { mode: 'bypassPermissions', rules: rules('deny Bash') }, 'deny by rule'],
     ['bypass heeds an ask rule', { mode: 'bypassPermissions', rules: rules('ask Bash') }, 'ask by rule'],
-    ['bypass heeds a denial of the tool', { mode: 'bypassPermissions', opinion: { behavior: 'deny', reason: '' } }, 'deny by tool'],
+    [
+      'bypass heeds a denial of the tool',
+      { mode: 'bypassPermissions', opinion: { behavior: 'deny', reason: '' } },
+      'deny by tool',
+    ],
     ['bypass heeds a hook that asks', { mode: 'bypassPermissions', hook: 'ask' }, 'ask by hook'],
     ['bypass goes on after a crashed hook', { mode: 'bypassPermissions', hook: 'unsure' }, 'allow by mode'],
-    ['a path outside is asked although it is only read', { readOnly: true, opinion: { behavior: 'ask', reason: '' } }, 'ask by tool'],
-    ['a rule allows a path outside', { rules: rules('allow Bash'), opinion: { behavior: 'ask', reason: '' } }, 'allow by rule'],
-    ['a rule allows nothing that the tool denies', { rules: rules('allow Bash'), opinion: { behavior: 'deny', reason: '' } }, 'deny by tool'],
+    [
+      'a path outside is asked although it is only read',
+      { readOnly: true, opinion: { behavior: 'ask', reason: '' } },
+      'ask by tool',
+    ],
+    [
+      'a rule allows a path outside',
+      { rules: rules('allow Bash'), opinion: { behavior: 'ask', reason: '' } },
+      'allow by rule',
+    ],
+    [
+      'a rule allows nothing that the tool denies',
+      { rules: rules('allow Bash'), opinion: { behavior: 'deny', reason: '' } },
+      'deny by tool',
+    ],
     ['a hook that allows skips the prompt', { hook: 'allow' }, 'allow by hook'],
-    ['a hook that allows skips the word of the tool', { hook: 'allow', opinion: { behavior: 'ask', reason: '' } }, 'allow by hook'],
+    [
+      'a hook that allows skips the word of the tool',
+      { hook: 'allow', opinion: { behavior: 'ask', reason: '' } },
+      'allow by hook',
+    ],
     ['a hook that allows does not skip an ask rule', { hook: 'allow', rules: rules('ask Bash') }, 'ask by rule'],
     ['a hook that allows does not skip a deny rule', { hook: 'allow', rules: rules('deny Bash') }, 'deny by rule'],
     ['a hook that asks beats an allow rule', { hook: 'ask', rules: rules('allow Bash') }, 'ask by hook'],
     ['a crashed hook asks', { hook: 'unsure', readOnly: true }, 'ask by hook'],
     ['a crashed hook beats an allow rule', { hook: 'unsure', rules: rules('allow Bash') }, 'ask by hook'],
     ['the tool may let itself pass', { opinion: { behavior: 'allow' } }, 'allow by tool'],
-    ['a deny rule that cannot be judged asks', { subject: opaque, mode: 'bypassPermissions', rules: rules('deny mcp__git__push(main)') }, 'ask by rule'],
+    [
+      'a deny rule that cannot be judged asks',
+      { subject: opaque, mode: 'bypassPermissions', rules: rules('deny mcp__git__push(main)') },
+      'ask by rule',
+    ],
     ['a broken deny rule asks', { mode: 'bypassPermissions', rules: rules('deny Ba sh(') }, 'ask by rule'],
     ['a broken allow rule allows nothing', { rules: rules('allow Ba sh(') }, 'ask by mode'],
     ['rules for other tools change nothing', { rules: rules('deny Read', 'allow Write') }, 'ask by mode'],
@@ -130,8 +165,20 @@ describe('the judgement of a call', () => {
     expect(judge(more)).toBe(expected);
   });
 
-  const pattern = fc.constantFrom('Bash', 'Bash(npm *)', 'Bash(npm test)', 'Bash(git *)', 'Bash(rm *)', '*', 'Read', 'Bash(*)');
-  const anyRules = fc.array(fc.record({ behavior: fc.constantFrom('allow' as const, 'deny' as const, 'ask' as const), rule: pattern }), { maxLength: 8 });
+  const pattern = fc.constantFrom(
+    'Bash',
+    'Bash(npm *)',
+    'Bash(npm test)',
+    'Bash(git *)',
+    'Bash(rm *)',
+    '*',
+    'Read',
+    'Bash(*)',
+  );
+  const anyRules = fc.array(
+    fc.record({ behavior: fc.constantFrom('allow' as const, 'deny' as const, 'ask' as const), rule: pattern }),
+    { maxLength: 8 },
+  );
   const anyCommand = fc.constantFrom('npm test', 'npm test; rm x', 'git log', 'echo "a"', 'rm x');
 
   it('law: deny beats ask beats allow, in every mode, whatever the order of the rules', () => {
@@ -152,7 +199,14 @@ describe('the judgement of a call', () => {
           else if (has('ask')) expect(verdict).toMatchObject({ behavior: 'ask', by: 'rule' });
           else if (has('allow')) expect(verdict).toMatchObject({ behavior: 'allow', by: 'rule' });
           else expect(verdict.by).not.toBe('rule');
-          const shuffled = judgePermission({ ...plainQuestion, rules: list.toReversed(), subject, mode, hook, readOnly });
+          const shuffled = judgePermission({
+            ...plainQuestion,
+            rules: list.toReversed(),
+            subject,
+            mode,
+            hook,
+            readOnly,
+          });
           expect(shuffled.behavior).toBe(verdict.behavior);
         },
       ),
@@ -162,15 +216,22 @@ describe('the judgement of a call', () => {
   it('law: one more allow rule never makes a call worse, one more deny or ask rule never better', () => {
     const rank = { deny: 0, ask: 1, allow: 2 };
     fc.assert(
-      fc.property(anyRules, pattern, anyCommand, fc.constantFrom(...modes), fc.boolean(), (list, rule, line, mode, readOnly) => {
-        const common = { ...plainQuestion, subject: command(line), mode, readOnly };
-        const before = rank[judgePermission({ ...common, rules: list }).behavior];
-        const withRule = (behavior: PermissionRule['behavior']): number =>
-          rank[judgePermission({ ...common, rules: [...list, { behavior, rule }] }).behavior];
-        expect(withRule('allow')).toBeGreaterThanOrEqual(before);
-        expect(withRule('deny')).toBeLessThanOrEqual(before);
-        expect(withRule('ask')).toBeLessThanOrEqual(before);
-      }),
+      fc.property(
+        anyRules,
+        pattern,
+        anyCommand,
+        fc.constantFrom(...modes),
+        fc.boolean(),
+        (list, rule, line, mode, readOnly) => {
+          const common = { ...plainQuestion, subject: command(line), mode, readOnly };
+          const before = rank[judgePermission({ ...common, rules: list }).behavior];
+          const withRule = (behavior: PermissionRule['behavior']): number =>
+            rank[judgePermission({ ...common, rules: [...list, { behavior, rule }] }).behavior];
+          expect(withRule('allow')).toBeGreaterThanOrEqual(before);
+          expect(withRule('deny')).toBeLessThanOrEqual(before);
+          expect(withRule('ask')).toBeLessThanOrEqual(before);
+        },
+      ),
     );
   });
 });

@@ -5,7 +5,7 @@ import type { ToolDecision } from '../../src/core/state.ts';
 import type { CanUseTool, PermissionAnswer, PermissionRequest } from '../../src/tools/can-use-tool.ts';
 import { hashInput } from '../../src/tools/hash.ts';
 import { type Tool, type ToolDefinition, tool } from '../../src/tools/tool.ts';
-import { callTool } from './call-tool.ts';
+import { callTool, emptyShared } from './call-tool.ts';
 
 const schema = z.object({ msg: z.string() });
 
@@ -34,7 +34,11 @@ function decision(input: JsonObject, answer: JsonObject): ToolDecision {
 describe('permission in the pipeline', () => {
   it('asks with the reason, a summary and rules that would let it pass', async () => {
     const { canUseTool, asked } = prompt({ behavior: 'allow' });
-    const bash = make({ name: 'Bash', permissionTarget: ({ msg }) => ({ type: 'command', command: msg }), summary: () => 'sum' });
+    const bash = make({
+      name: 'Bash',
+      permissionTarget: ({ msg }) => ({ type: 'command', command: msg }),
+      summary: () => 'sum',
+    });
     const { text } = await callTool({ tools: [bash], mode: 'default', canUseTool }, 'Bash', { msg: 'npm test' });
     expect(text).toBe('sent npm test');
     expect(asked[0]?.request).toMatchObject({
@@ -52,7 +56,11 @@ describe('permission in the pipeline', () => {
     ['the tool itself', { type: 'none' }, [{ behavior: 'allow', rule: 'send' }]],
   ] as const)('suggests %s', async (_, target, suggestions) => {
     const { canUseTool, asked } = prompt({ behavior: 'allow' });
-    await callTool({ tools: [make({ permissionTarget: () => target })], mode: 'default', canUseTool, cwd: '/w' }, 'send', { msg: 'a' });
+    await callTool(
+      { tools: [make({ permissionTarget: () => target })], mode: 'default', canUseTool, cwd: '/w' },
+      'send',
+      { msg: 'a' },
+    );
     expect(asked[0]?.request.suggestions).toEqual(suggestions);
   });
 
@@ -60,8 +68,18 @@ describe('permission in the pipeline', () => {
     ['a denial', { behavior: 'deny' }, 'Denied by the user.'],
     ['a denial with a message', { behavior: 'deny', message: 'use mail' }, 'Denied by the user: use mail'],
     ['a prompt that says nonsense', 'yes', 'answer that is none'],
-    ['an allowance with a broken rule', { behavior: 'allow', addedRules: [{ behavior: 'allow', rule: '(' }] }, 'answer that is none'],
-    ['a prompt that throws', () => { throw new Error('no terminal'); }, 'no terminal'],
+    [
+      'an allowance with a broken rule',
+      { behavior: 'allow', addedRules: [{ behavior: 'allow', rule: '(' }] },
+      'answer that is none',
+    ],
+    [
+      'a prompt that throws',
+      () => {
+        throw new Error('no terminal');
+      },
+      'no terminal',
+    ],
   ])('B65: is denied by %s, says why and by whom', async (_, answer, expected) => {
     const { canUseTool } = prompt(answer);
     const { outcome, text } = await callTool({ tools: [make()], mode: 'default', canUseTool }, 'send', { msg: 'a' });
@@ -92,7 +110,6 @@ describe('permission in the pipeline', () => {
   });
 
   it('heeds rules that were added while the query ran', async () => {
-    const { emptyShared } = await import('./call-tool.ts');
     const shared = { ...emptyShared, addedRules: [{ behavior: 'deny' as const, rule: 'send' }] };
     expect((await callTool({ tools: [make()], shared }, 'send', { msg: 'a' })).outcome.stage).toBe('permission');
   });
@@ -105,7 +122,11 @@ describe('permission in the pipeline', () => {
   });
 
   it('runs with the input of the user, checked again', async () => {
-    const changed = (updatedInput: JsonObject) => ({ tools: [make()], mode: 'default' as const, ...prompt({ behavior: 'allow', updatedInput }) });
+    const changed = (updatedInput: JsonObject) => ({
+      tools: [make()],
+      mode: 'default' as const,
+      ...prompt({ behavior: 'allow', updatedInput }),
+    });
     expect((await callTool(changed({ msg: 'b' }), 'send', { msg: 'a' })).text).toBe('sent b');
     const wrong = await callTool(changed({ msg: 7 }), 'send', { msg: 'a' });
     expect(wrong.outcome.stage).toBe('permission');
@@ -125,13 +146,24 @@ describe('permission in the pipeline', () => {
       (input as Record<string, string>)['msg'] = 'evil';
       return { behavior: 'allow' };
     };
-    expect((await callTool({ tools: [make()], mode: 'default', canUseTool }, 'send', { msg: 'a' })).text).toBe('sent a');
+    expect((await callTool({ tools: [make()], mode: 'default', canUseTool }, 'send', { msg: 'a' })).text).toBe(
+      'sent a',
+    );
   });
 
   it('treats a check of the tool that fails as a question', async () => {
     const { canUseTool, asked } = prompt({ behavior: 'allow' });
-    for (const checkPermission of [() => { throw new Error('boom'); }, () => 'yes' as never]) {
-      await callTool({ tools: [make({ checkPermission, isReadOnly: () => true })], mode: 'default', canUseTool }, 'send', { msg: 'a' });
+    for (const checkPermission of [
+      () => {
+        throw new Error('boom');
+      },
+      () => 'yes' as never,
+    ]) {
+      await callTool(
+        { tools: [make({ checkPermission, isReadOnly: () => true })], mode: 'default', canUseTool },
+        'send',
+        { msg: 'a' },
+      );
     }
     expect(asked.map(({ request }) => request.reason)).toEqual([
       "The tool's own check failed: boom",
@@ -149,7 +181,8 @@ describe('permission in the pipeline', () => {
       });
     const { canUseTool } = prompt({ behavior: 'allow' });
     const rules = [{ behavior: 'allow' as const, rule: 'send' }];
-    const run = (setting: Parameters<typeof callTool>[0]) => callTool(setting, 'send', { msg: 'a' }).then(({ text }) => text);
+    const run = (setting: Parameters<typeof callTool>[0]) =>
+      callTool(setting, 'send', { msg: 'a' }).then(({ text }) => text);
     expect(await run({ tools: [outside({})], mode: 'default', canUseTool })).toBe('true');
     expect(await run({ tools: [outside({})], mode: 'default', rules })).toBe('true');
     expect(await run({ tools: [outside({})] })).toBe('true');
@@ -162,31 +195,50 @@ describe('recorded decisions', () => {
   it('are told before the tool runs, with the hash of the input', async () => {
     const order: string[] = [];
     const { canUseTool } = prompt({ behavior: 'allow' });
-    const made = make({ run: () => { order.push('run'); return ''; } });
+    const made = make({
+      run: () => {
+        order.push('run');
+        return '';
+      },
+    });
     const { decisions } = await callTool({ tools: [made], mode: 'default', canUseTool }, 'send', { msg: 'a' });
     expect(decisions).toEqual([
-      { kind: 'permission', inputHash: hashInput({ msg: 'a' }), answer: expect.objectContaining({ behavior: 'allow', by: 'user' }) as unknown },
+      {
+        kind: 'permission',
+        inputHash: hashInput({ msg: 'a' }),
+        answer: expect.objectContaining({ behavior: 'allow', by: 'user' }) as unknown,
+      },
     ]);
     expect(JSON.parse(JSON.stringify(decisions))).toEqual(decisions);
   });
 
   it('B62: are used without asking again', async () => {
     const { canUseTool, asked } = prompt({ behavior: 'deny' });
-    const first = await callTool({ tools: [make()], mode: 'default', ...prompt({ behavior: 'allow' }) }, 'send', { msg: 'a' });
+    const first = await callTool({ tools: [make()], mode: 'default', ...prompt({ behavior: 'allow' }) }, 'send', {
+      msg: 'a',
+    });
     const setting = { tools: [make()], mode: 'default' as const, canUseTool };
     const again = await callTool({ ...setting, decisions: first.decisions }, 'send', { msg: 'a' });
     expect(again.text).toBe('sent a');
     expect(asked).toEqual([]);
-    const bare = await callTool({ ...setting, decisions: [decision({ msg: 'a' }, { behavior: 'allow' })] }, 'send', { msg: 'a' });
+    const bare = await callTool({ ...setting, decisions: [decision({ msg: 'a' }, { behavior: 'allow' })] }, 'send', {
+      msg: 'a',
+    });
     expect(bare.text).toBe('sent a');
-    const denied = await callTool({ ...setting, decisions: [decision({ msg: 'a' }, { behavior: 'deny', reason: 'no' })] }, 'send', { msg: 'a' });
+    const denied = await callTool(
+      { ...setting, decisions: [decision({ msg: 'a' }, { behavior: 'deny', reason: 'no' })] },
+      'send',
+      { msg: 'a' },
+    );
     expect(denied.text).toContain('Denied by the user: no');
   });
 
   it('B63: hold for the input that they were made on, and for no other', async () => {
     const { canUseTool, asked } = prompt({ behavior: 'deny' });
     const decisions = [decision({ msg: 'a' }, { behavior: 'allow' })];
-    const { outcome } = await callTool({ tools: [make()], mode: 'default', canUseTool, decisions }, 'send', { msg: 'b' });
+    const { outcome } = await callTool({ tools: [make()], mode: 'default', canUseTool, decisions }, 'send', {
+      msg: 'b',
+    });
     expect(outcome.stage).toBe('permission');
     expect(asked).toHaveLength(1);
   });
@@ -194,14 +246,18 @@ describe('recorded decisions', () => {
   it('do not hold against a deny rule', async () => {
     const decisions = [decision({ msg: 'a' }, { behavior: 'allow' })];
     const rules = [{ behavior: 'deny' as const, rule: 'send' }];
-    expect((await callTool({ tools: [make()], decisions, rules }, 'send', { msg: 'a' })).outcome.stage).toBe('permission');
+    expect((await callTool({ tools: [make()], decisions, rules }, 'send', { msg: 'a' })).outcome.stage).toBe(
+      'permission',
+    );
   });
 
   it('bring back the input and the rules that the user gave', async () => {
     const rule = { behavior: 'allow' as const, rule: 'send' };
     const answer = { behavior: 'allow', updatedInput: { msg: 'b' }, addedRules: [rule] };
     const first = await callTool({ tools: [make()], mode: 'default', ...prompt(answer) }, 'send', { msg: 'a' });
-    const again = await callTool({ tools: [make()], mode: 'default', decisions: first.decisions }, 'send', { msg: 'a' });
+    const again = await callTool({ tools: [make()], mode: 'default', decisions: first.decisions }, 'send', {
+      msg: 'a',
+    });
     expect(again.outcome).toEqual(first.outcome);
   });
 
@@ -209,7 +265,9 @@ describe('recorded decisions', () => {
     const alone = await callTool({ tools: [make()], mode: 'default' }, 'send', { msg: 'a' });
     const { canUseTool } = prompt({ behavior: 'allow' });
     for (const decisions of [alone.decisions, [decision({ msg: 'a' }, { behavior: 'maybe' })]]) {
-      expect((await callTool({ tools: [make()], mode: 'default', canUseTool, decisions }, 'send', { msg: 'a' })).text).toBe('sent a');
+      expect(
+        (await callTool({ tools: [make()], mode: 'default', canUseTool, decisions }, 'send', { msg: 'a' })).text,
+      ).toBe('sent a');
     }
   });
 });

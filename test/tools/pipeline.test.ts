@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { runInVirtualTime, VirtualClock } from '../../src/testing/virtual-clock.ts';
+import { runPipeline } from '../../src/tools/pipeline.ts';
 import { createMemoryStore } from '../../src/tools/result-store.ts';
 import { type Tool, type ToolDefinition, tool } from '../../src/tools/tool.ts';
-import { callTool } from './call-tool.ts';
+import { callTool, depsOf, emptyShared } from './call-tool.ts';
 import { thrownValues } from './thrown-values.ts';
 
 const schema = z.object({
@@ -13,7 +14,14 @@ const schema = z.object({
 });
 
 function make(more: Partial<ToolDefinition<typeof schema>> = {}): Tool {
-  return tool({ name: 'look', aliases: ['see'], description: '', input: schema, run: ({ path }) => `saw ${path}`, ...more });
+  return tool({
+    name: 'look',
+    aliases: ['see'],
+    description: '',
+    input: schema,
+    run: ({ path }) => `saw ${path}`,
+    ...more,
+  });
 }
 
 describe('the pipeline', () => {
@@ -44,14 +52,26 @@ describe('the pipeline', () => {
   });
 
   it('says what the members of a union expected, and no more than ten issues', async () => {
-    const either = tool({ name: 'u', description: '', input: z.object({ a: z.union([z.string(), z.number()]) }), run: () => '' });
-    expect((await callTool({ tools: [either] }, 'u', { a: null })).text).toContain('- a: expected number, received null');
-    const many = await callTool({ tools: [make()] }, 'look', { path: 'a', edits: Array.from({ length: 30 }, () => ({})) });
+    const either = tool({
+      name: 'u',
+      description: '',
+      input: z.object({ a: z.union([z.string(), z.number()]) }),
+      run: () => '',
+    });
+    expect((await callTool({ tools: [either] }, 'u', { a: null })).text).toContain(
+      '- a: expected number, received null',
+    );
+    const many = await callTool({ tools: [make()] }, 'look', {
+      path: 'a',
+      edits: Array.from({ length: 30 }, () => ({})),
+    });
     expect(many.text).toContain('- and 20 more');
   });
 
   it('asks the tool whether the input makes sense', async () => {
-    const { outcome, text } = await callTool({ tools: [make({ validate: () => 'path is a joke.' })] }, 'look', { path: 'a' });
+    const { outcome, text } = await callTool({ tools: [make({ validate: () => 'path is a joke.' })] }, 'look', {
+      path: 'a',
+    });
     expect(outcome.stage).toBe('validation');
     expect(text).toBe('path is a joke.');
   });
@@ -59,20 +79,49 @@ describe('the pipeline', () => {
   it('gives the stages their turn: validation, hooks, permission, run, hooks after it', async () => {
     const seen: string[] = [];
     const made = make({
-      validate: () => { seen.push('validate'); return null; },
-      backfill: (input) => { seen.push('backfill'); return input; },
-      checkPermission: () => { seen.push('check'); return { behavior: 'pass' }; },
-      run: () => { seen.push('run'); return ''; },
+      validate: () => {
+        seen.push('validate');
+        return null;
+      },
+      backfill: (input) => {
+        seen.push('backfill');
+        return input;
+      },
+      checkPermission: () => {
+        seen.push('check');
+        return { behavior: 'pass' };
+      },
+      run: () => {
+        seen.push('run');
+        return '';
+      },
     });
     await callTool(
       {
         tools: [made],
         mode: 'default',
         hooks: {
-          preToolUse: [{ name: 'a', run: () => { seen.push('before'); } }],
-          postToolUse: [{ name: 'b', run: () => { seen.push('after'); } }],
+          preToolUse: [
+            {
+              name: 'a',
+              run: () => {
+                seen.push('before');
+              },
+            },
+          ],
+          postToolUse: [
+            {
+              name: 'b',
+              run: () => {
+                seen.push('after');
+              },
+            },
+          ],
         },
-        canUseTool: async () => { seen.push('prompt'); return { behavior: 'allow' }; },
+        canUseTool: async () => {
+          seen.push('prompt');
+          return { behavior: 'allow' };
+        },
       },
       'look',
       { path: 'a' },
@@ -83,10 +132,18 @@ describe('the pipeline', () => {
   it('runs a slow check of the tool while the hooks run', async () => {
     const clock = new VirtualClock();
     const wait = (ms: number): Promise<void> => new Promise((resolve) => void clock.schedule(resolve, ms));
-    const made = make({ checkPermission: async () => { await wait(1_000); return { behavior: 'allow' }; } });
+    const made = make({
+      checkPermission: async () => {
+        await wait(1_000);
+        return { behavior: 'allow' };
+      },
+    });
     const begin = clock.now();
     const hooks = { preToolUse: [{ name: 'slow', run: () => wait(1_000) }] };
-    const { outcome } = await runInVirtualTime(clock, callTool({ tools: [made], clock, hooks, mode: 'default' }, 'look', { path: 'a' }));
+    const { outcome } = await runInVirtualTime(
+      clock,
+      callTool({ tools: [made], clock, hooks, mode: 'default' }, 'look', { path: 'a' }),
+    );
     expect(outcome.stage).toBe('run');
     expect(clock.now() - begin).toBe(1_000);
   });
@@ -96,15 +153,30 @@ describe('the pipeline', () => {
     const original = { path: 'a', edits: [{ old: 'x' }] };
     const made = make({
       backfill: (input, { cwd }) => ({ ...input, path: `${cwd}/${input.path}` }),
-      run: (input) => { seen.push(input); return ''; },
+      run: (input) => {
+        seen.push(input);
+        return '';
+      },
     });
     await callTool(
       {
         tools: [made],
         cwd: '/w',
         mode: 'default',
-        hooks: { preToolUse: [{ name: 'a', run: ({ input }) => { seen.push(input); } }] },
-        canUseTool: async (_, input) => { seen.push(input); return { behavior: 'allow' }; },
+        hooks: {
+          preToolUse: [
+            {
+              name: 'a',
+              run: ({ input }) => {
+                seen.push(input);
+              },
+            },
+          ],
+        },
+        canUseTool: async (_, input) => {
+          seen.push(input);
+          return { behavior: 'allow' };
+        },
       },
       'look',
       original,
@@ -115,7 +187,9 @@ describe('the pipeline', () => {
   });
 
   it.each(thrownValues)('makes an error result of a throw of %s', async (_, value, expected) => {
-    const throws = (): never => { throw value; };
+    const throws = (): never => {
+      throw value;
+    };
     const { outcome, text } = await callTool({ tools: [make({ run: throws })] }, 'look', { path: 'a' });
     expect(outcome).toMatchObject({ stage: 'run', isError: true });
     expect(text).toMatch(expected);
@@ -124,11 +198,56 @@ describe('the pipeline', () => {
   });
 
   it.each<[string, Partial<ToolDefinition<typeof schema>>, string, string]>([
-    ['validate', { validate: () => { throw new Error('boom'); } }, 'validation', 'boom'],
-    ['backfill', { backfill: () => { throw new Error('boom'); } }, 'validation', 'boom'],
-    ['permissionTarget', { permissionTarget: () => { throw new Error('boom'); } }, 'run', 'saw a'],
-    ['isReadOnly', { isReadOnly: () => { throw new Error('boom'); } }, 'run', 'saw a'],
-    ['summary', { summary: () => { throw new Error('boom'); } }, 'run', 'saw a'],
+    [
+      'validate',
+      {
+        validate: () => {
+          throw new Error('boom');
+        },
+      },
+      'validation',
+      'boom',
+    ],
+    [
+      'backfill',
+      {
+        backfill: () => {
+          throw new Error('boom');
+        },
+      },
+      'validation',
+      'boom',
+    ],
+    [
+      'permissionTarget',
+      {
+        permissionTarget: () => {
+          throw new Error('boom');
+        },
+      },
+      'run',
+      'saw a',
+    ],
+    [
+      'isReadOnly',
+      {
+        isReadOnly: () => {
+          throw new Error('boom');
+        },
+      },
+      'run',
+      'saw a',
+    ],
+    [
+      'summary',
+      {
+        summary: () => {
+          throw new Error('boom');
+        },
+      },
+      'run',
+      'saw a',
+    ],
   ])('survives a throw in %s', async (_, more, stage, expected) => {
     const { outcome, text } = await callTool({ tools: [make(more)] }, 'look', { path: 'a' });
     expect(outcome.stage).toBe(stage);
@@ -140,7 +259,17 @@ describe('the pipeline', () => {
     ['an empty string', '', '(no output)', false],
     ['blank text', ' \n', '(no output)', false],
     ['no blocks', { content: [] }, '(no output)', false],
-    ['blocks', { content: [{ type: 'text', text: 'a' }, { type: 'text', text: '' }] }, 'a', false],
+    [
+      'blocks',
+      {
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: '' },
+        ],
+      },
+      'a',
+      false,
+    ],
     ['an error', { content: 'no', isError: true }, 'no', true],
     ['half a character', 'a\uD83D', 'a\uFFFD', false],
     ['null', null, 'a bug of the tool', true],
@@ -155,9 +284,14 @@ describe('the pipeline', () => {
   });
 
   it('B67: puts the images of an error behind the results', async () => {
-    const image = { type: 'image' as const, source: { type: 'base64' as const, media_type: 'image/png', data: 'AAAA' } };
+    const image = {
+      type: 'image' as const,
+      source: { type: 'base64' as const, media_type: 'image/png', data: 'AAAA' },
+    };
     const content = [{ type: 'text' as const, text: 'no' }, image];
-    const failed = await callTool({ tools: [make({ run: () => ({ content, isError: true }) })] }, 'look', { path: 'a' });
+    const failed = await callTool({ tools: [make({ run: () => ({ content, isError: true }) })] }, 'look', {
+      path: 'a',
+    });
     expect(failed.outcome.content).toEqual([content[0]]);
     expect(failed.outcome.attachments).toEqual([image]);
     const worked = await callTool({ tools: [make({ run: () => ({ content }) })] }, 'look', { path: 'a' });
@@ -183,7 +317,13 @@ describe('the pipeline', () => {
     const logged: string[] = [];
     const abort = new AbortController();
     let finish: (value: string) => void = () => undefined;
-    const made = make({ run: () => new Promise<string>((resolve) => { finish = resolve; abort.abort(); }) });
+    const made = make({
+      run: () =>
+        new Promise<string>((resolve) => {
+          finish = resolve;
+          abort.abort();
+        }),
+    });
     const begin = clock.now();
     const setting = { tools: [made], clock, signal: abort.signal, log: (sentence: string) => logged.push(sentence) };
     const { outcome } = await runInVirtualTime(clock, callTool(setting, 'look', { path: 'a' }));
@@ -196,7 +336,12 @@ describe('the pipeline', () => {
 
   it('runs nothing after an abort', async () => {
     let ran = false;
-    const made = make({ run: () => { ran = true; return ''; } });
+    const made = make({
+      run: () => {
+        ran = true;
+        return '';
+      },
+    });
     const { outcome } = await callTool({ tools: [made], signal: AbortSignal.abort() }, 'look', { path: 'a' });
     expect(outcome.stage).toBe('abort');
     expect(ran).toBe(false);
@@ -205,11 +350,22 @@ describe('the pipeline', () => {
   it('ends as aborted whichever stage the abort meets', async () => {
     for (const stage of ['validate', 'hook', 'check', 'prompt', 'run', 'after'] as const) {
       const abort = new AbortController();
-      const at = (name: string) => (): void => { if (name === stage) abort.abort(); };
+      const at = (name: string) => (): void => {
+        if (name === stage) abort.abort();
+      };
       const made = make({
-        validate: () => { at('validate')(); return null; },
-        checkPermission: () => { at('check')(); return { behavior: 'pass' }; },
-        run: () => { at('run')(); return ''; },
+        validate: () => {
+          at('validate')();
+          return null;
+        },
+        checkPermission: () => {
+          at('check')();
+          return { behavior: 'pass' };
+        },
+        run: () => {
+          at('run')();
+          return '';
+        },
       });
       const { outcome } = await callTool(
         {
@@ -217,7 +373,10 @@ describe('the pipeline', () => {
           mode: 'default',
           signal: abort.signal,
           hooks: { preToolUse: [{ name: 'a', run: at('hook') }], postToolUse: [{ name: 'b', run: at('after') }] },
-          canUseTool: async () => { at('prompt')(); return { behavior: 'allow' }; },
+          canUseTool: async () => {
+            at('prompt')();
+            return { behavior: 'allow' };
+          },
         },
         'look',
         { path: 'a' },
@@ -228,7 +387,13 @@ describe('the pipeline', () => {
 
   it('shows progress while the tool runs and none after it', async () => {
     let leak: (text: string) => void = () => undefined;
-    const made = make({ run: (_, { progress }) => { leak = progress; progress('half'); return ''; } });
+    const made = make({
+      run: (_, { progress }) => {
+        leak = progress;
+        progress('half');
+        return '';
+      },
+    });
     const { progress } = await callTool({ tools: [made] }, 'look', { path: 'a' });
     leak('late');
     expect(progress).toEqual(['half']);
@@ -246,17 +411,37 @@ describe('the pipeline', () => {
   it('passes on context changes, attachments and the wish to cancel siblings', async () => {
     const change = { type: 'permissionMode' as const, mode: 'plan' as const };
     const attachment = { type: 'text' as const, text: 'more' };
-    const run = () => ({ content: 'no', isError: true, cancelsSiblings: true, contextChanges: [change], attachments: [attachment] });
+    const run = () => ({
+      content: 'no',
+      isError: true,
+      cancelsSiblings: true,
+      contextChanges: [change],
+      attachments: [attachment],
+    });
     const { outcome } = await callTool({ tools: [make({ run })] }, 'look', { path: 'a' });
     expect(outcome).toMatchObject({ cancelsSiblings: true, contextChanges: [change], attachments: [attachment] });
   });
 
   it('survives a registry that fails', async () => {
-    const { runPipeline } = await import('../../src/tools/pipeline.ts');
-    const { depsOf, emptyShared } = await import('./call-tool.ts');
-    const deps = { ...depsOf({ tools: [] }), registry: () => { throw new Error('gone'); } };
-    const io = { clock: new VirtualClock(), signal: new AbortController().signal, progress() {}, decided() {}, notice() {}, began() {} };
-    const outcome = await runPipeline({ toolUseId: 't', name: 'a', input: {}, shared: emptyShared, decisions: [] }, deps, io);
+    const deps = {
+      ...depsOf({ tools: [] }),
+      registry: () => {
+        throw new Error('gone');
+      },
+    };
+    const io = {
+      clock: new VirtualClock(),
+      signal: new AbortController().signal,
+      progress() {},
+      decided() {},
+      notice() {},
+      began() {},
+    };
+    const outcome = await runPipeline(
+      { toolUseId: 't', name: 'a', input: {}, shared: emptyShared, decisions: [] },
+      deps,
+      io,
+    );
     expect(outcome).toMatchObject({ stage: 'pipeline', isError: true });
   });
 });

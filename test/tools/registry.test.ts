@@ -22,7 +22,12 @@ describe('a registry', () => {
   });
 
   it('lists built-in tools first, each group by name, as the same object each time', () => {
-    const registry = createRegistry([make('b'), make('Z', { isBuiltIn: true }), make('a'), make('A', { isBuiltIn: true })]);
+    const registry = createRegistry([
+      make('b'),
+      make('Z', { isBuiltIn: true }),
+      make('a'),
+      make('A', { isBuiltIn: true }),
+    ]);
     expect(registry.specs().map((spec) => spec.name)).toEqual(['A', 'Z', 'a', 'b']);
     expect(registry.specs()).toBe(registry.specs());
     expect(registry.specs()[0]).toEqual({ name: 'A', description: 'A.', input_schema: registry.tools[0]?.inputSchema });
@@ -50,7 +55,12 @@ describe('a registry', () => {
 
   it('says no to whatever it cannot tell', () => {
     const yes = { isReadOnly: () => true, isConcurrencySafe: () => true };
-    const throws = { isReadOnly: () => { throw new Error('boom'); }, isConcurrencySafe: () => 'yes' as never };
+    const throws = {
+      isReadOnly: () => {
+        throw new Error('boom');
+      },
+      isConcurrencySafe: () => 'yes' as never,
+    };
     const asynchronous = tool({
       name: 'async',
       description: '',

@@ -49,17 +49,26 @@ describe('the budget of a result', () => {
   });
 
   it('says so when the store fails', async () => {
-    const store = { folder: null, put: () => { throw new Error('disk full'); } };
+    const store = {
+      folder: null,
+      put: () => {
+        throw new Error('disk full');
+      },
+    };
     const shown = await applyResultBudget([text('x'.repeat(100))], 50, store, 't1');
     expect(textIn(shown)).toContain('could not be kept (disk full)');
   });
 
   it('gives well-formed text for any text and limit', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 50, maxLength: 300 }), fc.integer({ min: 1, max: 60 }), async (value, limit) => {
-        const shown = textIn(await applyResultBudget([text(value)], limit, createMemoryStore(), 't'));
-        expect(shown.isWellFormed()).toBe(true);
-      }),
+      fc.asyncProperty(
+        fc.string({ unit: 'grapheme', minLength: 50, maxLength: 300 }),
+        fc.integer({ min: 1, max: 60 }),
+        async (value, limit) => {
+          const shown = textIn(await applyResultBudget([text(value)], limit, createMemoryStore(), 't'));
+          expect(shown.isWellFormed()).toBe(true);
+        },
+      ),
     );
   });
 });

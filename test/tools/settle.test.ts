@@ -8,7 +8,11 @@ import { thrownValues } from './thrown-values.ts';
 const never = (): Promise<never> => new Promise(() => undefined);
 
 /** Listeners on a signal, counted from outside: Node gives no other way for an AbortSignal. */
-function countingSignal(): { readonly signal: AbortSignal; readonly abort: () => void; readonly listeners: () => number } {
+function countingSignal(): {
+  readonly signal: AbortSignal;
+  readonly abort: () => void;
+  readonly listeners: () => number;
+} {
   const controller = new AbortController();
   const { signal } = controller;
   let listeners = 0;
@@ -75,7 +79,12 @@ describe('settle', () => {
 
   it('does not begin after an abort', async () => {
     let begun = false;
-    const settled = await settle(() => { begun = true; }, { clock: new VirtualClock(), signal: AbortSignal.abort() });
+    const settled = await settle(
+      () => {
+        begun = true;
+      },
+      { clock: new VirtualClock(), signal: AbortSignal.abort() },
+    );
     expect(settled).toEqual({ type: 'aborted' });
     expect(begun).toBe(false);
   });

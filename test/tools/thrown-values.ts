@@ -9,10 +9,48 @@ export const thrownValues: readonly (readonly [string, unknown, RegExp])[] = [
   ['a number', 42, /42/],
   ['a symbol', Symbol('s'), /Symbol\(s\)/],
   ['a plain object', { code: 7 }, /"code":7/],
-  ['a cycle', (() => { const cycle: Record<string, unknown> = {}; cycle['self'] = cycle; return cycle; })(), /cannot be described/],
-  ['an error whose message throws', Object.defineProperty(new Error(), 'message', { get() { throw new Error('inner'); } }), /cannot be described/],
+  [
+    'a cycle',
+    (() => {
+      const cycle: Record<string, unknown> = {};
+      cycle['self'] = cycle;
+      return cycle;
+    })(),
+    /cannot be described/,
+  ],
+  [
+    'an error whose message throws',
+    Object.defineProperty(new Error(), 'message', {
+      get() {
+        throw new Error('inner');
+      },
+    }),
+    /cannot be described/,
+  ],
   ['an error whose message is no text', Object.assign(new Error(), { message: 7 }), /^Error$/],
-  ['an object whose toJSON throws', { toJSON() { throw new Error('inner'); } }, /cannot be described/],
-  ['a proxy that refuses everything', new Proxy({}, { getPrototypeOf() { throw new Error('no'); }, get() { throw new Error('no'); } }), /cannot be described/],
+  [
+    'an object whose toJSON throws',
+    {
+      toJSON() {
+        throw new Error('inner');
+      },
+    },
+    /cannot be described/,
+  ],
+  [
+    'a proxy that refuses everything',
+    new Proxy(
+      {},
+      {
+        getPrototypeOf() {
+          throw new Error('no');
+        },
+        get() {
+          throw new Error('no');
+        },
+      },
+    ),
+    /cannot be described/,
+  ],
   ['an error with half a character', new Error('a\uD83D'), /^a\uFFFD$/],
 ];

@@ -33,7 +33,9 @@ describe('tool()', () => {
 
   it('takes a schema of the caller as it is', () => {
     const inputSchema = { type: 'object', additionalProperties: true };
-    expect(tool({ name: 'a', description: '', input: z.any(), inputSchema, run: () => '' }).inputSchema).toBe(inputSchema);
+    expect(tool({ name: 'a', description: '', input: z.any(), inputSchema, run: () => '' }).inputSchema).toBe(
+      inputSchema,
+    );
   });
 
   it.each([

@@ -26,11 +26,20 @@ export function estimateText(text: string): number {
   let bytes = 0;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code >= 0xd800 && code < 0xe000 ? 2 : 3;
-    if (code === 32 || (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code >= 0x80) letters += 1;
+    if (code < 0x80) {
+      letters += isLetter[code]!;
+      bytes += 1;
+    } else {
+      letters += 1;
+      // Either half of a surrogate pair stands for two of its four bytes.
+      bytes += code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3;
+    }
   }
   return Math.ceil(letters >= text.length * 0.65 ? bytes / 3 : bytes / 1.8);
 }
+
+/** 1 for the letters and the space of ASCII. */
+const isLetter = Uint8Array.from({ length: 0x80 }, (_, code) => (/[a-zA-Z ]/.test(String.fromCharCode(code)) ? 1 : 0));
 
 interface AnyBlock {
   readonly type: string;

@@ -139,19 +139,20 @@ export interface WrittenFile {
 /** Creates a file and the folders above it. Throws a `FileProblem` when something is there already. */
 export async function createFile(path: string, content: Buffer, context: ToolRunContext): Promise<WrittenFile> {
   const realPath = await checkedPath(path, context, 'write');
-  let handle: FileHandle;
   try {
     await mkdir(dirname(realPath), { recursive: true });
-    // A folder may have become a link while the missing ones were made.
-    await checkedPath(realPath, context, 'write');
-    // `wx` creates or fails: it follows no link.
-    handle = await open(realPath, 'wx');
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') throw new FileProblem(`${path} cannot be created: something is there already.`);
-    throw isMissing(error)
-      ? new FileProblem(`${path} cannot be created: a part of its path is a file.`)
-      : problemOf(error, path, context);
+    const isBlocked = isMissing(error) || errorCode(error) === 'EEXIST';
+    if (isBlocked) throw new FileProblem(`${path} cannot be created: a part of its path is a file.`);
+    throw problemOf(error, path, context);
   }
+  // A folder may have become a link while the missing ones were made.
+  await checkedPath(realPath, context, 'write');
+  // `wx` creates or fails: it follows no link.
+  const handle = await open(realPath, 'wx').catch((error: unknown) => {
+    if (errorCode(error) === 'EEXIST') throw new FileProblem(`${path} cannot be created: something is there already.`);
+    throw problemOf(error, path, context);
+  });
   try {
     const stats = await handle.stat();
     await checkOpened(handle, stats, realPath);

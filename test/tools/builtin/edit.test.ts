@@ -1,14 +1,29 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { applyChanges } from '../../../src/core/tools/context.ts';
 import { builtInTools } from '../../../src/tools/builtin/index.ts';
 import { replaceText } from '../../../src/tools/builtin/text-file.ts';
-import { callTool, session, temporaryFolder } from '../call-tool.ts';
+import { callTool, emptyShared, session, temporaryFolder } from '../call-tool.ts';
 
 const tools = builtInTools();
 
-function workspace(content?: string | Buffer): { readonly cwd: string; readonly path: string; readonly call: ReturnType<typeof session> } {
+function workspace(content?: string | Buffer): {
+  readonly cwd: string;
+  readonly path: string;
+  readonly call: ReturnType<typeof session>;
+} {
   const cwd = temporaryFolder();
   const path = join(cwd, 'a.txt');
   if (content !== undefined) writeFileSync(path, content);
@@ -75,14 +90,16 @@ describe('Edit', () => {
   it('notices a change that happens while the user is asked', async () => {
     const { cwd, path } = workspace('one');
     const read = await callTool({ tools, cwd }, 'Read', { file_path: 'a.txt' });
-    const { applyChanges } = await import('../../../src/core/tools/context.ts');
-    const { emptyShared } = await import('../call-tool.ts');
     const shared = applyChanges(emptyShared, read.outcome.contextChanges);
     const canUseTool = async () => {
       writeFileSync(path, 'one, and more');
       return { behavior: 'allow' as const };
     };
-    const { outcome, text } = await callTool({ tools, cwd, shared, mode: 'default', canUseTool }, 'Edit', edit('one', 'two'));
+    const { outcome, text } = await callTool(
+      { tools, cwd, shared, mode: 'default', canUseTool },
+      'Edit',
+      edit('one', 'two'),
+    );
     expect(outcome.stage).toBe('run');
     expect(text).toContain('has changed on disk');
   });
@@ -145,8 +162,12 @@ describe('Write', () => {
     const { cwd, call } = workspace();
     const { text, outcome } = await call('Write', { file_path: 'deep/er/b.txt', content: 'one\ntwo\n' });
     expect(text).toBe(`Created ${join(cwd, 'deep/er/b.txt')} (2 lines).`);
-    expect(outcome.contextChanges).toMatchObject([{ type: 'fileRead', path: join(cwd, 'deep/er/b.txt'), record: { partial: false } }]);
-    expect((await call('Edit', { file_path: 'deep/er/b.txt', old_string: 'one', new_string: '1' })).outcome.isError).toBe(false);
+    expect(outcome.contextChanges).toMatchObject([
+      { type: 'fileRead', path: join(cwd, 'deep/er/b.txt'), record: { partial: false } },
+    ]);
+    expect(
+      (await call('Edit', { file_path: 'deep/er/b.txt', old_string: 'one', new_string: '1' })).outcome.isError,
+    ).toBe(false);
     expect(readFileSync(join(cwd, 'deep/er/b.txt'), 'utf8')).toBe('1\ntwo\n');
   });
 
@@ -191,15 +212,13 @@ describe('Write', () => {
     const outside = temporaryFolder();
     const cwd = temporaryFolder();
     mkdirSync(join(cwd, 'folder'));
-    const { rmdirSync } = await import('node:fs');
-    const swap = { name: 'swap', run: () => { rmdirSync(join(cwd, 'folder')); symlinkSync(outside, join(cwd, 'folder')); } };
-    // The tool's own check has looked at the folder before the hook replaces it by a link.
-    const slowSwap = { ...swap, run: async () => { await new Promise((resolve) => setTimeout(resolve, 20)); swap.run(); } };
-    const { outcome, text } = await callTool(
-      { tools, cwd, mode: 'acceptEdits', hooks: { preToolUse: [slowSwap] } },
-      'Write',
-      { file_path: 'folder/new', content: 'x' },
-    );
+    const canUseTool = () => {
+      rmdirSync(join(cwd, 'folder'));
+      symlinkSync(outside, join(cwd, 'folder'));
+      return { behavior: 'allow' as const };
+    };
+    const input = { file_path: 'folder/new', content: 'x' };
+    const { outcome, text } = await callTool({ tools, cwd, mode: 'default', canUseTool }, 'Write', input);
     expect(outcome.isError).toBe(true);
     expect(text).toContain('outside of the workspace');
     expect(existsSync(join(outside, 'new'))).toBe(false);
@@ -207,18 +226,31 @@ describe('Write', () => {
 
   it('asks before it touches what changes what runs or is allowed', async () => {
     const cwd = temporaryFolder();
-    for (const file_path of ['.git/hooks/pre-commit', '.escapement/settings.json', 'sub/.claude/settings.json', '.GIT/config']) {
+    for (const file_path of [
+      '.git/hooks/pre-commit',
+      '.escapement/settings.json',
+      'sub/.claude/settings.json',
+      '.GIT/config',
+    ]) {
       const { outcome } = await callTool({ tools, cwd, mode: 'acceptEdits' }, 'Write', { file_path, content: 'x' });
       expect([file_path, outcome.stage]).toEqual([file_path, 'permission']);
     }
-    expect((await callTool({ tools, cwd, mode: 'acceptEdits' }, 'Write', { file_path: '.gitignore', content: 'x' })).outcome.stage).toBe('run');
+    expect(
+      (await callTool({ tools, cwd, mode: 'acceptEdits' }, 'Write', { file_path: '.gitignore', content: 'x' })).outcome
+        .stage,
+    ).toBe('run');
   });
 
   it('obeys the rules for Edit', async () => {
     const cwd = temporaryFolder();
     const deny = [{ behavior: 'deny' as const, rule: 'Edit(secret/**)' }];
-    expect((await callTool({ tools, cwd, rules: deny }, 'Write', { file_path: 'secret/a', content: '' })).outcome.stage).toBe('permission');
+    expect(
+      (await callTool({ tools, cwd, rules: deny }, 'Write', { file_path: 'secret/a', content: '' })).outcome.stage,
+    ).toBe('permission');
     const allow = [{ behavior: 'allow' as const, rule: 'Edit(src/**)' }];
-    expect((await callTool({ tools, cwd, mode: 'default', rules: allow }, 'Write', { file_path: 'src/a', content: '' })).outcome.stage).toBe('run');
+    expect(
+      (await callTool({ tools, cwd, mode: 'default', rules: allow }, 'Write', { file_path: 'src/a', content: '' }))
+        .outcome.stage,
+    ).toBe('run');
   });
 });

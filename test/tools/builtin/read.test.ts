@@ -10,7 +10,10 @@ import { type Called, callTool, type Setting, temporaryFolder } from '../call-to
 
 const tools = builtInTools();
 /** One pixel. */
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 function read(cwd: string, input: JsonObject, more: Partial<Setting> = {}): Promise<Called> {
   return callTool({ tools, cwd, mode: 'default', ...more }, 'Read', input);
@@ -47,7 +50,9 @@ describe('Read', () => {
   it('stops after 2,000 lines, and before a result grows too large', async () => {
     const folder = temporaryFolder();
     file(folder, 'long.txt', 'x\n'.repeat(5_000));
-    expect((await read(folder, { file_path: 'long.txt' })).text).toContain('(Lines 1 to 2000 of 5000. Read on with offset 2001.)');
+    expect((await read(folder, { file_path: 'long.txt' })).text).toContain(
+      '(Lines 1 to 2000 of 5000. Read on with offset 2001.)',
+    );
     file(folder, 'wide.txt', `${'x'.repeat(1_500)}\n`.repeat(1_000));
     const { text } = await read(folder, { file_path: 'wide.txt' });
     expect(text.length).toBeLessThan(125_000);
@@ -58,7 +63,7 @@ describe('Read', () => {
     const folder = temporaryFolder();
     file(folder, 'a.txt', `${'x'.repeat(1_999)}😀${'y'.repeat(300_000)}\nend\r\n`);
     const { text, outcome } = await read(folder, { file_path: 'a.txt' });
-    expect(text).toBe(`     1\t${'x'.repeat(1_999)}… (300004 more)\n     2\tend`.replace('300004', String(text.match(/\((\d+) more/)?.[1])));
+    expect(text).toBe(`     1\t${'x'.repeat(1_999)}… (300002 more)\n     2\tend`);
     expect(text.isWellFormed()).toBe(true);
     expect(outcome.contextChanges).toMatchObject([{ record: { partial: true } }]);
     file(folder, 'wide.txt', '€'.repeat(10_000));
@@ -77,7 +82,9 @@ describe('Read', () => {
     const folder = temporaryFolder();
     file(folder, 'a.txt', png);
     const { outcome } = await read(folder, { file_path: 'a.txt' });
-    expect(outcome.content).toEqual([{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') } }]);
+    expect(outcome.content).toEqual([
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') } },
+    ]);
     const wide = Buffer.from(png);
     wide.writeUInt32BE(9_000, 16);
     file(folder, 'wide.png', wide);
@@ -126,11 +133,22 @@ describe('Read', () => {
     const store = createFileStore(temporaryFolder());
     const path = await store.put('t1', 'kept');
     expect((await read(folder, { file_path: path }, { store })).text).toBe('     1\tkept');
-    expect((await callTool({ tools, cwd: folder, store, mode: 'acceptEdits' }, 'Write', { file_path: `${path}x`, content: '' })).outcome.stage).toBe('permission');
+    expect(
+      (
+        await callTool({ tools, cwd: folder, store, mode: 'acceptEdits' }, 'Write', {
+          file_path: `${path}x`,
+          content: '',
+        })
+      ).outcome.stage,
+    ).toBe('permission');
   });
 
   it('is safe beside others and only reads', () => {
     const tool = tools.find(({ name }) => name === 'Read')!;
-    expect([tool.isReadOnly({}), tool.isConcurrencySafe({}), tool.maxResultSizeChars]).toEqual([true, true, Number.POSITIVE_INFINITY]);
+    expect([tool.isReadOnly({}), tool.isConcurrencySafe({}), tool.maxResultSizeChars]).toEqual([
+      true,
+      true,
+      Number.POSITIVE_INFINITY,
+    ]);
   });
 });

@@ -26,7 +26,9 @@ function search(name: 'Glob' | 'Grep', cwd: string, input: JsonObject, more: Par
 describe('Glob', () => {
   it('finds files by a pattern, the newest first, hidden ones too', async () => {
     const folder = folderOf({ 'a.ts': '', 'src/b.ts': '', 'src/deep/c.ts': '', '.dot/d.ts': '', 'e.js': '' });
-    expect((await search('Glob', folder, { pattern: '**/*.ts' })).text).toBe('.dot/d.ts\nsrc/deep/c.ts\nsrc/b.ts\na.ts');
+    expect((await search('Glob', folder, { pattern: '**/*.ts' })).text).toBe(
+      '.dot/d.ts\nsrc/deep/c.ts\nsrc/b.ts\na.ts',
+    );
     expect((await search('Glob', folder, { pattern: '*.{ts,js}' })).text).toBe('e.js\na.ts');
     expect((await search('Glob', folder, { pattern: '*.ts', path: 'src' })).text).toBe('src/b.ts');
     expect((await search('Glob', folder, { pattern: `${folder}/src/*.ts` })).text).toBe('src/b.ts');
@@ -65,18 +67,34 @@ describe('Glob', () => {
     const folder = join(outer, 'workspace');
     symlinkSync('..', join(folder, 'up'));
     symlinkSync('.', join(folder, 'self'));
-    for (const pattern of ['../*.ts', '{..,sub}/*.ts', 'sub/../../*.ts', '@(..|sub)/*.ts', `${outer}/*.ts`, '/etc/*', 'up/*.ts', 'u?/*.ts', 'up/../*.ts']) {
+    for (const pattern of [
+      '../*.ts',
+      '{..,sub}/*.ts',
+      'sub/../../*.ts',
+      '@(..|sub)/*.ts',
+      `${outer}/*.ts`,
+      '/etc/*',
+      'up/*.ts',
+      'u?/*.ts',
+      'up/../*.ts',
+    ]) {
       const { text } = await search('Glob', folder, { pattern }, { mode: 'bypassPermissions' });
       expect([pattern, text]).toEqual([pattern, expect.not.stringMatching(/secret|passwd/)]);
     }
-    expect((await search('Glob', folder, { pattern: '**/*.ts' })).text.split('\n').toSorted()).toEqual(['a.ts', 'sub/b.ts']);
+    expect((await search('Glob', folder, { pattern: '**/*.ts' })).text.split('\n').toSorted()).toEqual([
+      'a.ts',
+      'sub/b.ts',
+    ]);
     expect((await search('Glob', folder, { pattern: '*', path: '..' })).outcome.stage).toBe('permission');
     expect((await search('Glob', folder, { pattern: '*', path: 'up' })).outcome.stage).toBe('permission');
   });
 
   it('does not list what deny rules for Read keep back', async () => {
     const folder = folderOf({ '.env': '', 'secret/a': '', b: '' });
-    const rules = [{ behavior: 'deny' as const, rule: 'Read(.env)' }, { behavior: 'ask' as const, rule: 'Read(secret/**)' }];
+    const rules = [
+      { behavior: 'deny' as const, rule: 'Read(.env)' },
+      { behavior: 'ask' as const, rule: 'Read(secret/**)' },
+    ];
     expect((await search('Glob', folder, { pattern: '**/*' }, { rules })).text).toBe('b');
   });
 
@@ -93,7 +111,12 @@ describe('Glob', () => {
 });
 
 describe('Grep', () => {
-  const files = { 'a.ts': 'one\ntwo\nthree\n', 'src/b.ts': 'two two\nTWO\n', 'c.js': 'no\n', 'bin': Buffer.from('two\0') };
+  const files = {
+    'a.ts': 'one\ntwo\nthree\n',
+    'src/b.ts': 'two two\nTWO\n',
+    'c.js': 'no\n',
+    bin: Buffer.from('two\0'),
+  };
 
   it('lists files with matches, the newest first', async () => {
     const folder = folderOf(files);
@@ -113,19 +136,27 @@ describe('Grep', () => {
 
   it('counts, ignores case, filters by glob, searches one file', async () => {
     const folder = folderOf(files);
-    expect((await search('Grep', folder, { pattern: 'two', output_mode: 'count', '-i': true })).text).toBe('a.ts:1\nsrc/b.ts:2');
-    expect((await search('Grep', folder, { pattern: '(?i)TWO', output_mode: 'count' })).text).toBe('a.ts:1\nsrc/b.ts:2');
+    expect((await search('Grep', folder, { pattern: 'two', output_mode: 'count', '-i': true })).text).toBe(
+      'a.ts:1\nsrc/b.ts:2',
+    );
+    expect((await search('Grep', folder, { pattern: '(?i)TWO', output_mode: 'count' })).text).toBe(
+      'a.ts:1\nsrc/b.ts:2',
+    );
     expect((await search('Grep', folder, { pattern: 'o', glob: '*.js' })).text).toBe('c.js');
     expect((await search('Grep', folder, { pattern: 'o', glob: '!*.ts' })).text).toBe('c.js');
     expect((await search('Grep', folder, { pattern: 't', glob: 'src/**' })).text).toBe('src/b.ts');
-    expect((await search('Grep', folder, { pattern: 'two', path: 'a.ts', output_mode: 'content' })).text).toBe('a.ts:2:two');
+    expect((await search('Grep', folder, { pattern: 'two', path: 'a.ts', output_mode: 'content' })).text).toBe(
+      'a.ts:2:two',
+    );
     expect((await search('Grep', folder, { pattern: 'two', path: 'bin' })).text).toContain('is binary');
   });
 
   it('stops at its limit and says so', async () => {
     const folder = folderOf({ a: 'x\n'.repeat(1_000), b: 'x\n' });
     const content = { pattern: 'x', output_mode: 'content' };
-    expect((await search('Grep', folder, { ...content, head_limit: 2 })).text).toBe('a:1:x\na:2:x\n(Only the first 2 lines; there are more.)');
+    expect((await search('Grep', folder, { ...content, head_limit: 2 })).text).toBe(
+      'a:1:x\na:2:x\n(Only the first 2 lines; there are more.)',
+    );
     expect((await search('Grep', folder, content)).text).toContain('(Only the first 250 lines; there are more.)');
     expect((await search('Grep', folder, { ...content, head_limit: 0 })).text.split('\n')).toHaveLength(1_001);
     expect((await search('Grep', folder, { pattern: 'x', head_limit: 1 })).text).toContain('(The first 1 of 2 files;');
@@ -135,14 +166,20 @@ describe('Grep', () => {
     const folder = folderOf({ a: 'begin\r\nmiddle\r\nend\r\nbegin end\r\n' });
     const content = { pattern: 'begin[^x]*?end', output_mode: 'content' };
     expect((await search('Grep', folder, content)).text).toBe('a:4:begin end');
-    expect((await search('Grep', folder, { ...content, multiline: true })).text).toBe('a:1:begin\na:2:middle\na:3:end\na:4:begin end');
-    expect((await search('Grep', folder, { pattern: 'e$', output_mode: 'content', multiline: true })).text).toBe('a:2:middle');
+    expect((await search('Grep', folder, { ...content, multiline: true })).text).toBe(
+      'a:1:begin\na:2:middle\na:3:end\na:4:begin end',
+    );
+    expect((await search('Grep', folder, { pattern: 'e$', output_mode: 'content', multiline: true })).text).toBe(
+      'a:2:middle',
+    );
     expect((await search('Grep', folder, { pattern: '$', output_mode: 'count' })).text).toBe('a:4');
     expect((await search('Grep', folder, { pattern: '^', output_mode: 'count', multiline: true })).text).toBe('a:4');
   });
 
   it('finds lines that go over the borders of chunks, in linear time', async () => {
-    const folder = folderOf({ a: `${'x'.repeat(300_000)}é${'x'.repeat(300_000)}needle\nnext\n${'y'.repeat(5_000_000)}\nlast needle` });
+    const folder = folderOf({
+      a: `${'x'.repeat(300_000)}é${'x'.repeat(300_000)}needle\nnext\n${'y'.repeat(5_000_000)}\nlast needle`,
+    });
     const { text } = await search('Grep', folder, { pattern: 'needle$', output_mode: 'content' });
     const lines = text.split('\n');
     expect(lines[0]).toMatch(/^a:1:x{500}…$/);
@@ -155,7 +192,9 @@ describe('Grep', () => {
     const { text } = await search('Grep', folder, { pattern: evil });
     expect(text).toContain('b');
     expect(text).toContain('takes too long there: a');
-    expect(() => new Pattern(evil, { ignoreCase: false, multiline: true }).matchSpans(`${'a'.repeat(50)}!`)).toThrow(SlowPattern);
+    expect(() => new Pattern(evil, { ignoreCase: false, multiline: true }).matchSpans(`${'a'.repeat(50)}!`)).toThrow(
+      SlowPattern,
+    );
   });
 
   it('says what is wrong with a pattern, and takes patterns as people write them', async () => {
@@ -166,12 +205,20 @@ describe('Grep', () => {
   });
 
   it('leaves out ignored files, links and what deny rules keep back', async () => {
-    const outer = folderOf({ secret: 'two', 'workspace/.gitignore': 'out', 'workspace/out/a': 'two', 'workspace/.env': 'two', 'workspace/b': 'two' });
+    const outer = folderOf({
+      secret: 'two',
+      'workspace/.gitignore': 'out',
+      'workspace/out/a': 'two',
+      'workspace/.env': 'two',
+      'workspace/b': 'two',
+    });
     const folder = join(outer, 'workspace');
     symlinkSync('../secret', join(folder, 'link'));
     const rules = [{ behavior: 'deny' as const, rule: 'Read(.env)' }];
     expect((await search('Grep', folder, { pattern: 'two' }, { rules })).text).toBe('b');
-    expect((await search('Grep', folder, { pattern: 'two', path: '.env' }, { rules })).outcome.stage).toBe('permission');
+    expect((await search('Grep', folder, { pattern: 'two', path: '.env' }, { rules })).outcome.stage).toBe(
+      'permission',
+    );
     expect((await search('Grep', folder, { pattern: 'two', path: 'link' })).outcome.stage).toBe('permission');
   });
 
@@ -184,7 +231,13 @@ describe('Grep', () => {
   });
 
   it('B41, bad inputs: names what does not fit', async () => {
-    for (const input of [{}, { pattern: '' }, { pattern: 'a', '-A': -1 }, { pattern: 'a', output_mode: 'lines' }, { pattern: 'a', type: 'ts' }]) {
+    for (const input of [
+      {},
+      { pattern: '' },
+      { pattern: 'a', '-A': -1 },
+      { pattern: 'a', output_mode: 'lines' },
+      { pattern: 'a', type: 'ts' },
+    ]) {
       expect((await search('Grep', '/', input)).outcome.stage).toBe('schema');
     }
   });
