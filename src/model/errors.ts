@@ -206,7 +206,7 @@ function sentence(error: unknown): string {
 function redact(text: string): string {
   return text
     .replace(/\bsk-[a-zA-Z0-9_-]{8,}/g, '[key]')
-    .replace(/\b(bearer|x-api-key:?|authorization:?)\s+\S+/gi, '$1 [key]')
+    .replace(/\b(authorization|x-api-key|bearer)\b[\s:="']+(bearer\s+)?[^\s"',]+/gi, '$1 [key]')
     .slice(0, 2_000)
     .toWellFormed();
 }
