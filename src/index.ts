@@ -20,4 +20,11 @@ export { resume } from './session/resume.ts';
 export { builtInTools } from './tools/builtin/index.ts';
 export type { CanUseTool, PermissionAnswer, PermissionRequest } from './tools/can-use-tool.ts';
 export { createFileStore, createMemoryStore, type ResultStore } from './tools/result-store.ts';
-export { type Tool, tool, type ToolContent, type ToolDefinition, type ToolOutput, type ToolRunContext } from './tools/tool.ts';
+export {
+  type Tool,
+  tool,
+  type ToolContent,
+  type ToolDefinition,
+  type ToolOutput,
+  type ToolRunContext,
+} from './tools/tool.ts';

@@ -177,7 +177,9 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
  *
  * @throws TypeError as `query()` does.
  */
-export function loopRunners(options: Omit<QueryOptions, 'journal' | 'resume' | 'signal' | 'inspect' | 'beforeEvent'>): EffectRunners {
+export function loopRunners(
+  options: Omit<QueryOptions, 'journal' | 'resume' | 'signal' | 'inspect' | 'beforeEvent'>,
+): EffectRunners {
   checkOptions(loopOptionsOf(options));
   return runnersOf(options, partsOf(options), options.smallModel ?? null);
 }
@@ -242,7 +244,13 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'deps',
 ]);
 
-function startOf({ prompt, messages, toolUseContext, queued, staged }: QueryOptions): Omit<QueryStart, 'seed' | 'tools'> {
+function startOf({
+  prompt,
+  messages,
+  toolUseContext,
+  queued,
+  staged,
+}: QueryOptions): Omit<QueryStart, 'seed' | 'tools'> {
   return {
     ...(prompt === undefined ? {} : { prompt }),
     ...(messages === undefined ? {} : { messages }),

@@ -85,6 +85,7 @@ class LoopQuery implements Query {
 
   throw(error: unknown): Promise<IteratorResult<Emitted, Terminal>> {
     this.#close();
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a generator throws what it is given
     return Promise.reject(error);
   }
 

@@ -80,7 +80,7 @@ export class Run {
       input: { config, start: state, autoStart: false },
       ...(options.resumes ? { snapshot: snapshotOf(state, config) } : {}),
       ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
-    }) as Actor<typeof agentLoop>;
+    });
     this.#actor.on('*', (output) => this.#emit(output));
     this.#actor.subscribe({ complete: () => this.#finish(), error: (error) => this.#fail(error) });
   }
@@ -247,7 +247,7 @@ export class Run {
     if (this.#effects.size === 0) return;
     const waiting = new AbortController();
     const grace = sleep(this.#options.clock, this.#options.graceMs, waiting.signal).catch(() => {});
-    await Promise.race([Promise.allSettled([...this.#effects]), grace]);
+    await Promise.race([Promise.allSettled(this.#effects), grace]);
     waiting.abort();
   }
 

@@ -19,7 +19,12 @@ async function settle(rounds = 20): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await setImmediate();
 }
 
-const hanging = tool({ name: 'hang', description: 'Never ends.', input: z.looseObject({}), run: () => new Promise(() => {}) });
+const hanging = tool({
+  name: 'hang',
+  description: 'Never ends.',
+  input: z.looseObject({}),
+  run: () => new Promise(() => {}),
+});
 
 describe('query', () => {
   it('does nothing before the first next()', async () => {
@@ -44,9 +49,13 @@ describe('query', () => {
   });
 
   it('passes observations through in order, and messages after their fragments', async () => {
-    const script: ModelEntry = { stream: [{ text: 'a' }, { text: 'b' }, { text: 'c', block: true }, { stop: 'end_turn' }] };
+    const script: ModelEntry = {
+      stream: [{ text: 'a' }, { text: 'b' }, { text: 'c', block: true }, { stop: 'end_turn' }],
+    };
     const { emitted } = await drain(scriptedQuery([script]).query);
-    const texts = emitted.flatMap((item) => (item.type === 'delta' && item.delta.type === 'text' ? [item.delta.text] : []));
+    const texts = emitted.flatMap((item) =>
+      item.type === 'delta' && item.delta.type === 'text' ? [item.delta.text] : [],
+    );
     expect(texts.join('')).toBe('abc');
     expect(emitted.at(-1)?.type).toBe('assistant');
   });
@@ -108,7 +117,9 @@ describe('query', () => {
       ['submit', 0],
     ] as const) {
       const controller = new AbortController();
-      const { query: started } = scriptedQuery([{ stream: [{ text: 'a' }, { stall: true }] }], { signal: controller.signal });
+      const { query: started } = scriptedQuery([{ stream: [{ text: 'a' }, { stall: true }] }], {
+        signal: controller.signal,
+      });
       await started.next();
       const rest = drain(started);
       await settle();
@@ -116,7 +127,9 @@ describe('query', () => {
       const { terminal } = await rest;
       expect(terminal.reason).toBe('aborted_streaming');
       const messages = started.state?.carried.messages ?? [];
-      expect(messages.filter((message) => message.role === 'user' && message.origin === 'interruption')).toHaveLength(notes);
+      expect(messages.filter((message) => message.role === 'user' && message.origin === 'interruption')).toHaveLength(
+        notes,
+      );
       expect(messages.some((message) => message.role === 'assistant')).toBe(true);
       expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
     }
@@ -213,13 +226,16 @@ describe('query', () => {
 
   it('leaves no listener on a signal over 200 turns with two tools each', async () => {
     const controller = new AbortController();
-    const turns = Array.from({ length: 200 }, (_, turn): ModelEntry => ({
-      stream: [
-        { tool: 'echo', id: `a${turn}`, input: {} },
-        { tool: 'echo', id: `b${turn}`, input: {} },
-        { stop: 'tool_use' },
-      ],
-    }));
+    const turns = Array.from(
+      { length: 200 },
+      (_, turn): ModelEntry => ({
+        stream: [
+          { tool: 'echo', id: `a${turn}`, input: {} },
+          { tool: 'echo', id: `b${turn}`, input: {} },
+          { stop: 'tool_use' },
+        ],
+      }),
+    );
     const { query: started } = scriptedQuery([...turns, done], { signal: controller.signal });
     let most = 0;
     let result = await started.next();

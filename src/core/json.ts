@@ -5,3 +5,8 @@ export type Json = string | number | boolean | null | readonly Json[] | JsonObje
 export interface JsonObject {
   readonly [key: string]: Json;
 }
+
+/** A value of the outside that should be a text: the text, or nothing when it is anything else. */
+export function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

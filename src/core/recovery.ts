@@ -99,8 +99,8 @@ export function loweredMaxTokens(state: LoopState, config: LoopConfig): number |
   const tokens = failureIn(state)?.tokens;
   if (tokens === undefined || state.query.turn.loweredMaxTokens > 0) return null;
   const { contextWindow } = state.query.limits;
-  const room = tokens.input === null ? Number.MAX_SAFE_INTEGER : (tokens.window ?? contextWindow) - tokens.input;
-  const lowered = Math.min(room, tokens.maxOutput ?? Number.MAX_SAFE_INTEGER);
+  const left = tokens.input === null ? Number.MAX_SAFE_INTEGER : (tokens.window ?? contextWindow) - tokens.input;
+  const lowered = Math.min(left, tokens.maxOutput ?? Number.MAX_SAFE_INTEGER);
   const current = state.scratch.attempt?.maxTokens ?? 0;
   return lowered < current && lowered >= Math.min(current, outputFloor(state, config)) ? lowered : null;
 }

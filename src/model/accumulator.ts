@@ -1,5 +1,5 @@
 /** Raw stream events to whole blocks. Linear in the input: fragments are collected and joined once. */
-import type { JsonObject } from '../core/json.ts';
+import { type JsonObject, textIn } from '../core/json.ts';
 import type { AssistantBlock, Usage } from '../core/message.ts';
 import type { Observation } from '../core/output.ts';
 import type { Unfinished } from '../core/state.ts';
@@ -97,7 +97,7 @@ export class Accumulator {
   }
 
   #startMessage(message: Readonly<Record<string, unknown>>): Accumulated {
-    this.#messageId = String(message['id'] ?? '');
+    this.#messageId = textIn(message['id']);
     this.#addUsage(message['usage']);
     return nothing;
   }
@@ -107,10 +107,10 @@ export class Accumulator {
     const start = asObject(event['content_block']);
     const index = this.#indexOf(key);
     this.#open.set(key, { index, start, parts: [], signature: [], more: [] });
-    const text = String(start['text'] ?? start['thinking'] ?? '');
+    const text = textIn(start['text'] ?? start['thinking']);
     if (text !== '') this.#open.get(key)?.parts.push(text);
     if (start['type'] !== 'tool_use') return nothing;
-    const delta: Delta = { type: 'tool_use', id: String(start['id']), name: String(start['name']) };
+    const delta: Delta = { type: 'tool_use', id: textIn(start['id']), name: textIn(start['name']) };
     return { delta: { index, delta }, whole: null };
   }
 
@@ -120,19 +120,19 @@ export class Accumulator {
     const delta = asObject(event['delta']);
     switch (delta['type']) {
       case 'text_delta':
-        return shown(open, { type: 'text', text: String(delta['text']) }, String(delta['text']));
+        return shown(open, { type: 'text', text: textIn(delta['text']) }, textIn(delta['text']));
       case 'thinking_delta':
-        return shown(open, { type: 'thinking', text: String(delta['thinking']) }, String(delta['thinking']));
+        return shown(open, { type: 'thinking', text: textIn(delta['thinking']) }, textIn(delta['thinking']));
       case 'input_json_delta':
-        return shown(open, { type: 'tool_input', json: String(delta['partial_json']) }, String(delta['partial_json']));
+        return shown(open, { type: 'tool_input', json: textIn(delta['partial_json']) }, textIn(delta['partial_json']));
       case 'signature_delta':
-        open.signature.push(String(delta['signature']));
+        open.signature.push(textIn(delta['signature']));
         return nothing;
       case 'citations_delta':
         open.more.push(delta['citation']);
         return nothing;
       case 'compaction_delta':
-        open.parts.push(String(delta['content'] ?? ''));
+        open.parts.push(textIn(delta['content']));
         return nothing;
       default:
         return nothing;
@@ -162,8 +162,8 @@ export class Accumulator {
   }
 
   #key(event: StreamEvent): string {
-    const message = event['message_id'] ?? this.#messageId;
-    return `${String(message)} ${String(event['index'])}`;
+    const message = textIn(event['message_id']) || this.#messageId;
+    return `${message} ${String(event['index'])}`;
   }
 
   /** Blocks are numbered in the order in which they begin, whatever message they belong to. */
@@ -200,26 +200,31 @@ function wholeBlock(open: OpenBlock): WholeBlock | null {
       // Thinking is signed: not a byte of it may change.
       return plain({ type: 'thinking', thinking: open.parts.join(''), signature: signatureOf(open) });
     case 'redacted_thinking':
-      return plain({ type: 'redacted_thinking', data: String(start['data'] ?? '') });
+      return plain({ type: 'redacted_thinking', data: textIn(start['data']) });
     case 'tool_use':
     case 'server_tool_use':
       return toolBlock(open, start['type']);
     case 'compaction':
-      return plain({ ...(start as JsonObject), type: 'compaction', content: open.parts.join('') || ((start['content'] ?? null) as never) });
+      return plain({
+        ...(start as JsonObject),
+        type: 'compaction',
+        content: open.parts.join('') || ((start['content'] ?? null) as never),
+      });
     default:
       return typeof start['type'] === 'string' && start['type'].endsWith('_tool_result') ? plain(start as never) : null;
   }
 }
 
 function signatureOf(open: OpenBlock): string {
-  return open.signature.length > 0 ? open.signature.join('') : String(open.start['signature'] ?? '');
+  return open.signature.length > 0 ? open.signature.join('') : textIn(open.start['signature']);
 }
 
 function toolBlock(open: OpenBlock, type: 'tool_use' | 'server_tool_use'): WholeBlock {
   const raw = open.parts.join('').toWellFormed();
   const parsed = parseInput(raw, open.start['input']);
-  const { id, name } = { id: String(open.start['id'] ?? ''), name: String(open.start['name'] ?? '') };
-  return { block: { type, id, name, input: parsed ?? {} }, index: open.index, rawInput: parsed === null ? raw : null };
+  const { id, name } = open.start;
+  const block = { type, id: textIn(id), name: textIn(name), input: parsed ?? {} };
+  return { block, index: open.index, rawInput: parsed === null ? raw : null };
 }
 
 /** Strict: a cut or broken input must never look like a smaller whole one. Null when it is no JSON object. */

@@ -1,6 +1,7 @@
 /** What went wrong with a request, as one class: read once, where status, headers and texts are at hand. */
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 import { type Failure, type FailureClass, failureOf } from '../core/failure.ts';
+import { textIn } from '../core/json.ts';
 import { DeadlineError, StallError } from './liveness.ts';
 import { retryAfterMs } from './retry-after.ts';
 
@@ -31,8 +32,10 @@ const overflowTexts = [
 
 const sumText = /input length and `?max_tokens`? exceed context limit: (\d+) \+ (\d+) > (\d+)/i;
 const outputText = /max_tokens: (\d+) > (\d+), which is the maximum/i;
-const mediaText = /image dimensions exceed|image exceeds .* maximum|many-image requests|(pdf|document|image)[^.]* (too large|exceeds)|too many images/i;
-const thinkingText = /(thinking|redacted_thinking)`? blocks?|signature[`'"]? in [`'"]?thinking|bound to a different conversation/i;
+const mediaText =
+  /image dimensions exceed|image exceeds .* maximum|many-image requests|(pdf|document|image)[^.]* (too large|exceeds)|too many images/i;
+const thinkingText =
+  /(thinking|redacted_thinking)`? blocks?|signature[`'"]? in [`'"]?thinking|bound to a different conversation/i;
 const spendText = /spend(ing)? limit|credit balance|billing/i;
 
 /** Classifies whatever a model caller threw. */
@@ -132,11 +135,15 @@ function classOf413(text: string, facts: RequestFacts): FailureClass {
 /** A limit that somebody set on spending: no wait cures it, whatever its status. */
 function isSpendLimit(error: APIError, text: string): boolean {
   if (error.status !== 400 && error.status !== 402 && error.status !== 429) return false;
-  return /spend_limit|ramp_limit/.test(codeOf(error)) || (error.status !== 429 && spendText.test(text)) || /spend(ing)? limit/i.test(text);
+  return (
+    /spend_limit|ramp_limit/.test(codeOf(error)) ||
+    (error.status !== 429 && spendText.test(text)) ||
+    /spend(ing)? limit/i.test(text)
+  );
 }
 
 function bodyOf(error: APIError): Readonly<Record<string, unknown>> {
-  const body = error.error as { error?: unknown } | undefined;
+  const body: { readonly error?: unknown } | undefined = error.error;
   const inner = body?.error ?? body;
   return typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : {};
 }
@@ -147,13 +154,15 @@ function detailsOf(error: APIError): Readonly<Record<string, unknown>> {
 }
 
 function codeOf(error: APIError): string {
-  return String(detailsOf(error)['error_code'] ?? '');
+  return textIn(detailsOf(error)['error_code']);
 }
 
 function messageOf(error: APIError): string {
   const { message } = bodyOf(error);
   const status = error.status === undefined ? '' : ` (HTTP ${error.status})`;
-  return typeof message === 'string' && message !== '' ? redact(message) : `The server answered with an error and no text${status}.`;
+  return typeof message === 'string' && message !== ''
+    ? redact(message)
+    : `The server answered with an error and no text${status}.`;
 }
 
 /** Numbers that stand in the texts of errors. */
@@ -182,7 +191,7 @@ function mediaPaths(error: APIError, text: string): readonly (readonly number[])
 function isBrokenStream(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const cause = error.cause as { code?: unknown; name?: unknown } | undefined;
-  return /terminated|fetch failed|network|socket/i.test(error.message) || String(cause?.code ?? '').startsWith('UND_ERR');
+  return /terminated|fetch failed|network|socket/i.test(error.message) || textIn(cause?.code).startsWith('UND_ERR');
 }
 
 function connectionSentence(error: Error): string {

@@ -5,7 +5,9 @@ import { serialiseRequest } from './serialise.ts';
 
 /** Sizes in characters, which for JSON with base64 inside are bytes near enough. */
 export function requestFacts(request: WireRequest, now: number): RequestFacts {
-  const mediaBytes = request.messages.flatMap((message) => message.content).reduce((sum, block) => sum + mediaSize(block), 0);
+  const mediaBytes = request.messages
+    .flatMap((message) => message.content)
+    .reduce((sum, block) => sum + mediaSize(block), 0);
   return { bodyBytes: serialiseRequest(request).length, mediaBytes, now };
 }
 

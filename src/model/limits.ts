@@ -34,7 +34,8 @@ async function limitsOf(client: () => Anthropic, model: string, signal?: AbortSi
   try {
     const info = await client().models.retrieve(model, null, { timeout: lookUpMs, ...(signal ? { signal } : {}) });
     const { max_input_tokens: contextWindow, max_tokens: maxOutput } = info;
-    if (contextWindow !== null && maxOutput !== null && contextWindow > 0 && maxOutput > 0) return { contextWindow, maxOutput };
+    if (contextWindow !== null && maxOutput !== null && contextWindow > 0 && maxOutput > 0)
+      return { contextWindow, maxOutput };
   } catch {
     // Many servers do not know this route; what is wrong with the connection will show at the first request.
   }

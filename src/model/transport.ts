@@ -74,11 +74,14 @@ async function* send(
 ): AsyncGenerator<StreamEvent> {
   // The SDK would stringify the whole history; it is given a stub, and the middleware puts the real body in its place.
   const { model, max_tokens } = request;
-  const stream = await client.beta.messages.create({ model, max_tokens, messages: [], stream: true }, {
-    signal,
-    middleware: [realBody(request), watched(liveness)],
-    headers: purpose === 'model' ? {} : { [purposeHeader]: purpose },
-  });
+  const stream = await client.beta.messages.create(
+    { model, max_tokens, messages: [], stream: true },
+    {
+      signal,
+      middleware: [realBody(request), watched(liveness)],
+      headers: purpose === 'model' ? {} : { [purposeHeader]: purpose },
+    },
+  );
   yield* stream as unknown as AsyncIterable<StreamEvent>;
 }
 
@@ -86,7 +89,11 @@ function realBody(request: WireRequest): Middleware {
   const betas = betasOf(request);
   return (sent, next) => {
     if (betas.length > 0) sent.headers.set('anthropic-beta', betas.join(','));
-    return next({ ...sent, url: sent.url.replace(/\?beta=true$/, betas.length > 0 ? '?beta=true' : ''), body: serialiseRequest(request) });
+    return next({
+      ...sent,
+      url: sent.url.replace(/\?beta=true$/, betas.length > 0 ? '?beta=true' : ''),
+      body: serialiseRequest(request),
+    });
   };
 }
 

@@ -79,10 +79,15 @@ export function adversaryEvent(state: LoopState, choose: Choose, options: Advers
   const abortOneIn = options.abortOneIn ?? 40;
   if (abortOneIn > 0 && choose(abortOneIn) === abortOneIn - 1) return abortEvent(state, choose);
   const oddity = choose(24);
-  if (oddity === 23) return { type: 'message.queued', message: { id: `q${state.query.drawn}-${choose(1000)}`, content: text('also') } };
+  if (oddity === 23)
+    return { type: 'message.queued', message: { id: `q${state.query.drawn}-${choose(1000)}`, content: text('also') } };
   if (oddity === 22 && options.late !== false) return lateEvent(state, choose);
   if (oddity === 21 && state.carried.pendingToolUseSummary !== null) {
-    return { type: 'toolUse.summarized', effectId: state.carried.pendingToolUseSummary.effectId, text: pick(choose, ['Read it', null]) };
+    return {
+      type: 'toolUse.summarized',
+      effectId: state.carried.pendingToolUseSummary.effectId,
+      text: pick(choose, ['Read it', null]),
+    };
   }
   if (oddity === 20) return { type: 'query.resumed' };
   return expectedEvent(state, choose);
@@ -120,8 +125,16 @@ function usage(state: LoopState, choose: Choose): Usage {
 
 function modelEvent(state: LoopState, effectId: string, choose: Choose): LoopEvent {
   const blocks = state.scratch.blocks.length;
-  if (blocks < 4 && choose(blocks === 0 ? 12 : 3) < (blocks === 0 ? 11 : 1)) return blockEvent(effectId, blocks, choose);
-  if (choose(8) === 7) return { type: 'model.failed', effectId, failure: failure(choose), unfinished: unfinished(choose), usage: usage(state, choose) };
+  if (blocks < 4 && choose(blocks === 0 ? 12 : 3) < (blocks === 0 ? 11 : 1))
+    return blockEvent(effectId, blocks, choose);
+  if (choose(8) === 7)
+    return {
+      type: 'model.failed',
+      effectId,
+      failure: failure(choose),
+      unfinished: unfinished(choose),
+      usage: usage(state, choose),
+    };
   return { type: 'model.answered', effectId, stopReason: stopReason(state, choose), usage: usage(state, choose) };
 }
 
@@ -132,7 +145,12 @@ function stopReason(state: LoopState, choose: Choose): string | null {
 }
 
 function blockEvent(effectId: string, index: number, choose: Choose): LoopEvent {
-  const tool: AssistantBlock = { type: 'tool_use', id: pick(choose, [`t${choose(5)}`, `t${choose(1000)}`, '']), name: pick(choose, ['read', 'bash', 'a.b', '']), input: {} };
+  const tool: AssistantBlock = {
+    type: 'tool_use',
+    id: pick(choose, [`t${choose(5)}`, `t${choose(1000)}`, '']),
+    name: pick(choose, ['read', 'bash', 'a.b', '']),
+    input: {},
+  };
   const block = pick<AssistantBlock>(choose, [
     tool,
     ...often(4, tool),
@@ -152,7 +170,12 @@ function blockEvent(effectId: string, index: number, choose: Choose): LoopEvent 
 }
 
 function unfinished(choose: Choose): Unfinished | null {
-  return pick<Unfinished | null>(choose, [null, { type: 'text', text: 'ab' }, { type: 'tool_use' }, { type: 'thinking' }]);
+  return pick<Unfinished | null>(choose, [
+    null,
+    { type: 'text', text: 'ab' },
+    { type: 'tool_use' },
+    { type: 'thinking' },
+  ]);
 }
 
 function failure(choose: Choose): Failure {

@@ -52,6 +52,7 @@ function scriptedTool(name: string, script: ToolScript, clock: Clock, probe: Sim
 }
 
 function outputOf(result: ToolResult): ToolOutput | Promise<ToolOutput> {
+  // oxlint-disable-next-line typescript/only-throw-error -- real tools throw anything, and so does this one
   if ('throws' in result) throw result.throws;
   if ('hangs' in result) return new Promise(() => {});
   if ('size' in result) return { content: 'x'.repeat(result.size) };
@@ -79,7 +80,14 @@ export function scenarioHooks(scenario: Scenario, probe: SimulationProbe): Parti
         if (script.id !== undefined && script.id !== toolUseId) return undefined;
         if (script.crash !== undefined) throw new Error(crashText(script.crash));
         return {
-          decision: script.deny !== undefined ? 'deny' : script.ask === true ? 'ask' : script.allow === true ? 'allow' : undefined,
+          decision:
+            script.deny !== undefined
+              ? 'deny'
+              : script.ask === true
+                ? 'ask'
+                : script.allow === true
+                  ? 'allow'
+                  : undefined,
           reason: script.deny,
           input: script.input as never,
           context: script.context,
@@ -99,7 +107,10 @@ export function scenarioHooks(scenario: Scenario, probe: SimulationProbe): Parti
   };
 }
 
-function stopHook(scripts: NonNullable<NonNullable<Scenario['hooks']>['stop']>, probe: SimulationProbe): Hooks['stop'][number] {
+function stopHook(
+  scripts: NonNullable<NonNullable<Scenario['hooks']>['stop']>,
+  probe: SimulationProbe,
+): Hooks['stop'][number] {
   return {
     name: 'scripted stop hook',
     run: () => {

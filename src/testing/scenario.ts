@@ -70,7 +70,12 @@ const tooLongEntry = z.strictObject({ tooLongOver: count, text, usage: usage.opt
 export const modelEntrySchema = z.union([streamEntry, errorEntry, rawEntry, textEntry, tooLongEntry]);
 
 const toolResult = z.union([
-  z.strictObject({ text, ms: milliseconds.optional(), isError: z.boolean().optional(), cancelsSiblings: z.boolean().optional() }),
+  z.strictObject({
+    text,
+    ms: milliseconds.optional(),
+    isError: z.boolean().optional(),
+    cancelsSiblings: z.boolean().optional(),
+  }),
   z.strictObject({ size: count, ms: milliseconds.optional() }),
   z.strictObject({ throws: json, ms: milliseconds.optional() }),
   z.strictObject({ hangs: z.literal(true), ignoresAbort: z.boolean().optional() }),
@@ -113,11 +118,7 @@ const postToolUse = z.strictObject({
   crash,
 });
 
-const moment = z.union([
-  count,
-  z.strictObject({ phase: text, after: milliseconds }),
-  z.strictObject({ tool: text }),
-]);
+const moment = z.union([count, z.strictObject({ phase: text, after: milliseconds }), z.strictObject({ tool: text })]);
 
 const userAct = z.union([
   z.strictObject({ abort: z.enum(['interrupt', 'submit']), text: text.optional(), at: moment }),
@@ -156,10 +157,9 @@ export const scenarioSchema = z.strictObject({
       postToolUse: z.array(postToolUse).optional(),
     })
     .optional(),
-  permissions: z
-    .array(z.strictObject({ tool: text, answer: z.enum(['allow', 'deny', 'deny+interrupt']) }))
-    .optional(),
+  permissions: z.array(z.strictObject({ tool: text, answer: z.enum(['allow', 'deny', 'deny+interrupt']) })).optional(),
   user: z.array(userAct).optional(),
+  // oxlint-disable-next-line unicorn/no-thenable -- the word of the format; nobody awaits a scenario
   then: z.array(followUp).optional(),
 });
 
@@ -196,6 +196,6 @@ function deepest(issue: Issue | undefined, before: readonly PropertyKey[] = []):
   const path = [...before, ...issue.path];
   const ways = (issue.errors ?? []).map((way) => deepest(way[0], path));
   const misses = ways.filter((way) => !/^Invalid input: expected \w+, received undefined$/.test(way.message));
-  const best = misses.sort((left, right) => right.place.length - left.place.length)[0];
+  const best = misses.toSorted((left, right) => right.place.length - left.place.length)[0];
   return best ?? { place: path.map(String).join('.'), message: issue.message.replace(/\.$/, '') };
 }

@@ -26,10 +26,10 @@ function bodyOf(chunks: AsyncIterable<string>, signal: AbortSignal): ReadableStr
     {
       async pull(controller) {
         try {
-          const { done, value } = await iterator.next();
+          const result: IteratorResult<string, unknown> = await iterator.next();
           if (signal.aborted) controller.error(signal.reason);
-          else if (done === true) controller.close();
-          else controller.enqueue(encoder.encode(value));
+          else if (result.done === true) controller.close();
+          else controller.enqueue(encoder.encode(result.value));
         } catch (error) {
           controller.error(signal.aborted ? signal.reason : new TypeError('terminated', { cause: error }));
         }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../clock.ts';
 import { estimateMessage, estimateText } from '../core/context/tokens.ts';
+import { textIn } from '../core/json.ts';
 import type { ModelLimits, WireProfile } from '../core/config.ts';
 import type { WireMessage, WireRequest } from '../core/wire/request-type.ts';
 import { validateRequest } from '../core/wire/validate.ts';
@@ -77,7 +78,13 @@ export class ScriptedModel {
 
   #modelInfo(id: string): ScriptedAnswer {
     const { contextWindow, maxOutput } = this.#options.limits;
-    return jsonAnswer(200, { type: 'model', id, display_name: id, max_input_tokens: contextWindow, max_tokens: maxOutput });
+    return jsonAnswer(200, {
+      type: 'model',
+      id,
+      display_name: id,
+      max_input_tokens: contextWindow,
+      max_tokens: maxOutput,
+    });
   }
 
   #countTokens(request: ScriptedRequest): ScriptedAnswer {
@@ -91,7 +98,14 @@ export class ScriptedModel {
     if (body === null) return errorAnswer(400, 'invalid_request_error', 'The body is no JSON object.');
     const purpose = purposeOf(request.header(purposeHeader));
     const estimate = this.#estimate(body);
-    this.requests.push({ purpose, model: body.model, maxTokens: body.max_tokens, messages: body.messages, estimate, body });
+    this.requests.push({
+      purpose,
+      model: body.model,
+      maxTokens: body.max_tokens,
+      messages: body.messages,
+      estimate,
+      body,
+    });
     return this.#refusal(body, estimate) ?? this.#scripted(purpose, body, estimate);
   }
 
@@ -104,7 +118,9 @@ export class ScriptedModel {
     const violations = validateRequest(body, { ...limits, estimate: null, profile });
     const first = violations[0];
     if (first === undefined) return null;
-    this.violations.push(...violations.map(({ path, message }) => `request ${this.requests.length}, ${path}: ${message}`));
+    this.violations.push(
+      ...violations.map(({ path, message }) => `request ${this.requests.length}, ${path}: ${message}`),
+    );
     return errorAnswer(400, 'invalid_request_error', `${first.path}: ${first.message}`);
   }
 
@@ -118,14 +134,17 @@ export class ScriptedModel {
     if ('tooLongOver' in entry && estimate > entry.tooLongOver) return tooLong(estimate, entry.tooLongOver);
     if ('status' in entry) return statusAnswer(entry);
     if ('raw' in entry) return streamAnswer(() => rawChunks(entry.raw));
-    const items = 'stream' in entry ? entry.stream : [{ text: entry.text }, { stop: 'stop' in entry ? (entry.stop ?? 'end_turn') : 'end_turn' }];
+    const items =
+      'stream' in entry
+        ? entry.stream
+        : [{ text: entry.text }, { stop: 'stop' in entry ? (entry.stop ?? 'end_turn') : 'end_turn' }];
     const usage = entry.usage ?? {};
     const stream = { id: `msg_${this.requests.length}`, model: body.model, items, usage, inputTokens: estimate };
     return streamAnswer((signal) => streamChunks(stream, this.#options.clock, signal));
   }
 
   #estimate(body: WireRequest): number {
-    const system = (body.system ?? []).reduce((sum, block) => sum + estimateText(String(block['text'] ?? '')), 0);
+    const system = (body.system ?? []).reduce((sum, block) => sum + estimateText(textIn(block['text'])), 0);
     const tools = body.tools === undefined || body.tools.length === 0 ? 0 : estimateText(JSON.stringify(body.tools));
     const messages = body.messages.reduce((sum, message) => sum + estimateMessage(message), 0);
     return (this.#options.systemTokens ?? 0) + system + tools + messages;
@@ -145,7 +164,8 @@ class Script {
   /** The next answer; null when the list is used up. An entry that refuses an input as too long stays. */
   next(estimate: number): ModelEntry | null {
     const entry = this.#entries[this.#index] ?? null;
-    if (entry === null || entry.repeat === true || ('tooLongOver' in entry && estimate > entry.tooLongOver)) return entry;
+    if (entry === null || entry.repeat === true || ('tooLongOver' in entry && estimate > entry.tooLongOver))
+      return entry;
     this.#used += 1;
     if (this.#used >= (entry.times ?? 1)) {
       this.#index += 1;
@@ -195,7 +215,11 @@ function statusAnswer(entry: Extract<ModelEntry, { status: number }>): ScriptedA
   const details = entry.details === undefined ? {} : { details: entry.details };
   const json = { type: 'error', error: { type, message: entry.message ?? type, ...details } };
   const text = entry.body ?? JSON.stringify(json);
-  return { status: entry.status, headers: { 'content-type': 'application/json', ...entry.headers }, chunks: () => one(text) };
+  return {
+    status: entry.status,
+    headers: { 'content-type': 'application/json', ...entry.headers },
+    chunks: () => one(text),
+  };
 }
 
 function errorAnswer(status: number, type: string, message: string): ScriptedAnswer {
@@ -214,6 +238,8 @@ async function* one(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-async function* rawChunks(events: readonly { readonly event: string; readonly data: unknown }[]): AsyncGenerator<string> {
+async function* rawChunks(
+  events: readonly { readonly event: string; readonly data: unknown }[],
+): AsyncGenerator<string> {
   for (const { event, data } of events) yield frame(event, data);
 }

@@ -13,7 +13,10 @@ export interface ScriptedServer {
 }
 
 /** Listens on 127.0.0.1. `port` 0 (the default) takes a free one. */
-export async function listen(model: ScriptedModel, { port = 0 }: { readonly port?: number } = {}): Promise<ScriptedServer> {
+export async function listen(
+  model: ScriptedModel,
+  { port = 0 }: { readonly port?: number } = {},
+): Promise<ScriptedServer> {
   const server = createServer((request, response) => void serve(model, request, response));
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -76,7 +76,9 @@ class Writer {
     const closed = this.close();
     const index = this.#takeIndex();
     const start = frame('content_block_start', { type: 'content_block_start', index, content_block: block });
-    const deltas = json.map((partial_json) => this.#deltaAt(index, { type: 'input_json_delta', partial_json }, partial_json));
+    const deltas = json.map((partial_json) =>
+      this.#deltaAt(index, { type: 'input_json_delta', partial_json }, partial_json),
+    );
     return closed + start + deltas.join('') + (staysOpen ? '' : stopFrame(index));
   }
 
@@ -97,7 +99,9 @@ class Writer {
     const delta = { stop_reason: reason, stop_sequence: null };
     const usage = { output_tokens: this.#script.usage.output ?? this.#outputTokens };
     return (
-      closed + frame('message_delta', { type: 'message_delta', delta, usage }) + frame('message_stop', { type: 'message_stop' })
+      closed +
+      frame('message_delta', { type: 'message_delta', delta, usage }) +
+      frame('message_stop', { type: 'message_stop' })
     );
   }
 
@@ -157,8 +161,10 @@ type WritableItem = Exclude<StreamItem, { wait: number } | { eof: true } | { res
 
 function chunkOf(writer: Writer, item: WritableItem): string {
   if ('text' in item) return switched(writer, item.message) + writer.text(item.text, item.block === true);
-  if ('thinking' in item) return switched(writer, item.message) + writer.thinking(item.thinking, item.signature ?? 'sig');
-  if ('redacted' in item) return switched(writer, item.message) + writer.whole({ type: 'redacted_thinking', data: item.redacted });
+  if ('thinking' in item)
+    return switched(writer, item.message) + writer.thinking(item.thinking, item.signature ?? 'sig');
+  if ('redacted' in item)
+    return switched(writer, item.message) + writer.whole({ type: 'redacted_thinking', data: item.redacted });
   if ('tool' in item) {
     const block = { type: 'tool_use', id: item.id, name: item.tool, input: {} };
     const json = item.json ?? [JSON.stringify(item.input ?? {})];
@@ -169,7 +175,11 @@ function chunkOf(writer: Writer, item: WritableItem): string {
     return writer.tool(block, [JSON.stringify(item.input ?? {})], false);
   }
   if ('serverResult' in item) {
-    return writer.whole({ type: 'web_search_tool_result', tool_use_id: item.serverResult, content: item.content ?? [] });
+    return writer.whole({
+      type: 'web_search_tool_result',
+      tool_use_id: item.serverResult,
+      content: item.content ?? [],
+    });
   }
   if ('usage' in item) return writer.usage(item.usage);
   if ('blockStop' in item) return stopFrame(item.blockStop);

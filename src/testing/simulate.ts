@@ -84,7 +84,8 @@ class Simulation {
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
-    const { contextWindow = defaultWindow, modelMaxOutput = Math.min(defaultMaxOutput, contextWindow) } = scenario.config ?? {};
+    const { contextWindow = defaultWindow, modelMaxOutput = Math.min(defaultMaxOutput, contextWindow) } =
+      scenario.config ?? {};
     this.#model = new ScriptedModel({
       model: scenario.model,
       summary: scenario.summary ?? [],
@@ -105,7 +106,7 @@ class Simulation {
       permissionMode: 'bypassPermissions',
       maxTurns: defaultMaxTurns,
       ...(scenario.small === undefined ? {} : { smallModel: 'scripted-small' }),
-      ...(scenario.config as QueryOptions | undefined),
+      ...scenario.config,
       contextWindow,
       modelMaxOutput,
       apiKey: 'scripted',
@@ -130,12 +131,12 @@ class Simulation {
     });
     for (const next of then) {
       if ('resume' in next) await this.#resume(next.resume.cut);
-      else await this.#followUp(next.prompt, next.config as QueryOptions | undefined);
+      else await this.#followUp(next.prompt, next.config);
     }
     return this.#result();
   }
 
-  async #followUp(prompt: string | readonly unknown[], config: QueryOptions | undefined): Promise<void> {
+  async #followUp(prompt: string | readonly unknown[], config: Scenario['config']): Promise<void> {
     const state = this.#query?.state;
     await this.#runQuery({
       ...this.#options,
@@ -245,11 +246,14 @@ class Simulation {
     this.#modelCalls += state.query.modelCalls;
     this.#summaryCalls += state.query.summaryCalls;
     if (this.#diesAt() !== null) return;
-    if (JSON.stringify(replay(this.#recorded)) !== JSON.stringify(state)) this.#violate('the journal replays to another state');
+    if (JSON.stringify(replay(this.#recorded)) !== JSON.stringify(state))
+      this.#violate('the journal replays to another state');
     if (this.#clock.pending > 0) this.#violate(`${this.#clock.pending} timers are left`);
     const worst = bound(config).modelCalls * (config.maxTurns === null ? state.carried.turnCount : 1);
-    if (state.query.modelCalls > worst) this.#violate(`${state.query.modelCalls} model calls are more than the bound ${worst}`);
-    for (const { path, message } of checkHistory(state, config)) this.#violate(`the history that is left: ${path}: ${message}`);
+    if (state.query.modelCalls > worst)
+      this.#violate(`${state.query.modelCalls} model calls are more than the bound ${worst}`);
+    for (const { path, message } of checkHistory(state, config))
+      this.#violate(`the history that is left: ${path}: ${message}`);
   }
 
   #violate(what: string): void {
@@ -295,17 +299,20 @@ function withEarlier(earlier: RecordedQuery | undefined, recorded: RecordedQuery
   return { ...earlier, events: [...earlier.events, ...recorded.events] };
 }
 
-function seedOf(seed: number, query: number): string {
-  return `${(seed >>> 0).toString(16).padStart(8, '0')}-0000-4000-8000-${query.toString(16).padStart(12, '0')}`.replace(
-    /-0000-4000/,
-    `-${query.toString(16).padStart(4, '0')}-4000`,
-  );
+/** A uuid that depends on the scenario's seed and on which of its queries it is for. */
+function seedOf(seed: number, number: number): string {
+  const hex = (value: number, digits: number): string =>
+    (value >>> 0).toString(16).padStart(digits, '0').slice(-digits);
+  return `${hex(seed, 8)}-${hex(number, 4)}-4000-8000-000000000000`;
 }
 
 /** The request that the next user message would send: it must be one that the API takes. */
 function checkHistory(state: LoopState, config: LoopConfig): ReturnType<typeof validateRequest> {
   const messages = projectHistory(
-    [...state.carried.messages, { role: 'user', id: 'next', origin: 'user', refused: false, content: [{ type: 'text', text: 'next' }] }],
+    [
+      ...state.carried.messages,
+      { role: 'user', id: 'next', origin: 'user', refused: false, content: [{ type: 'text', text: 'next' }] },
+    ],
     { thinkingOf: null, endsPaused: false },
   );
   const request = { model: 'm', max_tokens: 1, messages };
@@ -323,4 +330,3 @@ function expandMessage(message: NonNullable<Scenario['messages']>[number]): unkn
 function expandPrompt(prompt: string | readonly unknown[]): string | readonly UserBlock[] {
   return typeof prompt === 'string' ? prompt : (expandBlocks(prompt) as readonly UserBlock[]);
 }
-

@@ -65,22 +65,19 @@ function earlier(best: Timer | null, timer: Timer): Timer {
  * @throws Error when nothing moves, no timer waits, and the work is not done: it waits for something that never comes.
  */
 export async function runInVirtualTime<Value>(clock: VirtualClock, work: Promise<Value>): Promise<Value> {
-  let isDone = false;
-  const done = (): void => {
-    isDone = true;
-  };
-  work.then(done, done);
-  while (!isDone) {
-    await quiet(clock, () => isDone);
-    if (!isDone && !clock.advanceToNext()) throw new Error('The run waits for something that never comes.');
+  const done = { is: false };
+  void work.catch(() => {}).finally(() => (done.is = true));
+  while (!done.is) {
+    await quiet(clock, done);
+    if (!done.is && !clock.advanceToNext()) throw new Error('The run waits for something that never comes.');
   }
   return work;
 }
 
 /** Resolves when some rounds of the event loop went by in which nothing was scheduled. */
-async function quiet(clock: VirtualClock, isDone: () => boolean): Promise<void> {
+async function quiet(clock: VirtualClock, done: { readonly is: boolean }): Promise<void> {
   let seen = clock.activity;
-  for (let round = 0; round < quietRounds && !isDone(); round += 1) {
+  for (let round = 0; round < quietRounds && !done.is; round += 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));
     if (clock.activity === seen) continue;
     seen = clock.activity;

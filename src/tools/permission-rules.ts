@@ -113,7 +113,7 @@ function matchesPaths(
 }
 
 /** Says of an absolute path whether a pattern covers it. Only allow rules heed the case of letters. */
-export function pathMatcher(
+function pathMatcher(
   pattern: string,
   behavior: PermissionRule['behavior'],
   cwd: string,

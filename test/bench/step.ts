@@ -38,12 +38,23 @@ function record(): readonly LoopEvent[] {
   };
   const effectId = (): string => state.scratch.attempt?.effectId ?? '';
   const say = (text: string): void =>
-    take({ type: 'model.blockEnded', effectId: effectId(), block: { type: 'text', text }, verdict: null, rawInput: null });
+    take({
+      type: 'model.blockEnded',
+      effectId: effectId(),
+      block: { type: 'text', text },
+      verdict: null,
+      rawInput: null,
+    });
   take({ type: 'query.started', blocked: null });
   for (let turn = 0; turn < turns; turn += 1) {
     say('Let me look at the next two files.');
     for (const side of ['a', 'b']) {
-      const block = { type: 'tool_use', id: `${side}${turn}`, name: 'Read', input: { file_path: `src/${side}.ts` } } as const;
+      const block = {
+        type: 'tool_use',
+        id: `${side}${turn}`,
+        name: 'Read',
+        input: { file_path: `src/${side}.ts` },
+      } as const;
       take({ type: 'model.blockEnded', effectId: effectId(), block, verdict, rawInput: null });
     }
     const { toolRuns } = state.scratch;

@@ -54,15 +54,18 @@ describe('Accumulator', () => {
     ]);
   });
 
-  it.each(['{"path":"a","content":"xx', '[1]', '"text"', 'null', '{"a":1}}'])('keeps the raw text of the input %s', (raw) => {
-    const { whole } = feed([
-      message('m'),
-      start(0, { type: 'tool_use', id: 't', name: 'write', input: {} }),
-      delta(0, { type: 'input_json_delta', partial_json: raw }),
-      stop(0),
-    ]);
-    expect(whole[0]).toMatchObject({ rawInput: raw, block: { input: {} } });
-  });
+  it.each(['{"path":"a","content":"xx', '[1]', '"text"', 'null', '{"a":1}}'])(
+    'keeps the raw text of the input %s',
+    (raw) => {
+      const { whole } = feed([
+        message('m'),
+        start(0, { type: 'tool_use', id: 't', name: 'write', input: {} }),
+        delta(0, { type: 'input_json_delta', partial_json: raw }),
+        stop(0),
+      ]);
+      expect(whole[0]).toMatchObject({ rawInput: raw, block: { input: {} } });
+    },
+  );
 
   it('keeps blocks of two interleaved messages apart', () => {
     const { whole } = feed([
@@ -113,8 +116,16 @@ describe('Accumulator', () => {
 
   it.each([
     [start(0, { type: 'text', text: '' }), delta(0, { type: 'text_delta', text: 'ab' }), { type: 'text', text: 'ab' }],
-    [start(0, { type: 'tool_use', id: 't', name: 'w' }), delta(0, { type: 'input_json_delta', partial_json: '{' }), { type: 'tool_use' }],
-    [start(0, { type: 'thinking', thinking: '' }), delta(0, { type: 'thinking_delta', thinking: 'h' }), { type: 'thinking' }],
+    [
+      start(0, { type: 'tool_use', id: 't', name: 'w' }),
+      delta(0, { type: 'input_json_delta', partial_json: '{' }),
+      { type: 'tool_use' },
+    ],
+    [
+      start(0, { type: 'thinking', thinking: '' }),
+      delta(0, { type: 'thinking_delta', thinking: 'h' }),
+      { type: 'thinking' },
+    ],
   ])('says what was unfinished', (first, second, expected) => {
     expect(feed([message('m'), first, second]).accumulator.unfinished).toEqual(expected);
   });
@@ -134,7 +145,13 @@ describe('Accumulator', () => {
   });
 
   it('joins a pair of surrogates that the stream cut', () => {
-    const { whole } = feed([message('m'), start(0, { type: 'text', text: '' }), delta(0, { type: 'text_delta', text: '\uD83D' }), delta(0, { type: 'text_delta', text: '\uDE00' }), stop(0)]);
+    const { whole } = feed([
+      message('m'),
+      start(0, { type: 'text', text: '' }),
+      delta(0, { type: 'text_delta', text: '\uD83D' }),
+      delta(0, { type: 'text_delta', text: '\uDE00' }),
+      stop(0),
+    ]);
     expect(whole[0]?.block).toEqual({ type: 'text', text: '😀' });
   });
 
@@ -146,7 +163,7 @@ describe('Accumulator', () => {
         const pieces = [0, ...places].map((from, index) => raw.slice(from, places[index] ?? raw.length));
         const events = pieces.map((partial_json) => delta(0, { type: 'input_json_delta', partial_json }));
         const { whole } = feed([message('m'), start(0, { type: 'tool_use', id: 't', name: 'x' }), ...events, stop(0)]);
-        expect(whole[0]?.block).toMatchObject({ input: JSON.parse(raw) });
+        expect(whole[0]?.block).toMatchObject({ input: JSON.parse(raw) as object });
       }),
     );
   });

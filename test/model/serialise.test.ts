@@ -7,7 +7,9 @@ describe('serialiseRequest', () => {
   it('gives the bytes of JSON.stringify', () => {
     const message = fc.record({
       role: fc.constantFrom<'user' | 'assistant'>('user', 'assistant'),
-      content: fc.array(fc.record({ type: fc.constant('text'), text: fc.string({ unit: 'grapheme' }) }), { minLength: 1 }),
+      content: fc.array(fc.record({ type: fc.constant('text'), text: fc.string({ unit: 'grapheme' }) }), {
+        minLength: 1,
+      }),
     });
     fc.assert(
       fc.property(fc.array(message), fc.option(fc.string()), (messages, system) => {
@@ -25,10 +27,13 @@ describe('serialiseRequest', () => {
 
   it('stringifies a message once, for as long as it is the same object', () => {
     let count = 0;
-    const messages = Array.from({ length: 300 }, (_, index): WireMessage => ({
-      role: index % 2 === 0 ? 'user' : 'assistant',
-      content: [{ type: 'text', text: { toJSON: () => ((count += 1), `turn ${index}`) } as unknown as string }],
-    }));
+    const messages = Array.from(
+      { length: 300 },
+      (_, index): WireMessage => ({
+        role: index % 2 === 0 ? 'user' : 'assistant',
+        content: [{ type: 'text', text: { toJSON: () => ((count += 1), `turn ${index}`) } }],
+      }),
+    );
     for (let turn = 1; turn <= messages.length; turn += 1) {
       serialiseRequest({ model: 'm', max_tokens: 8, messages: messages.slice(0, turn) });
     }

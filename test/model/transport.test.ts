@@ -14,7 +14,11 @@ import { listen, type ScriptedServer } from '../../src/testing/scripted-server.t
 import { runInVirtualTime, VirtualClock } from '../../src/testing/virtual-clock.ts';
 
 const limits = { contextWindow: 200_000, maxOutput: 64_000 };
-const request: WireRequest = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] };
+const request: WireRequest = {
+  model: 'm',
+  max_tokens: 100,
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
+};
 const never = new AbortController().signal;
 const servers: ScriptedServer[] = [];
 
@@ -23,7 +27,10 @@ afterEach(async () => {
 });
 
 /** Reads a call in process, in virtual time: the events, or the class of what went wrong. */
-async function readVirtually(entry: ModelEntry, options: Parameters<typeof createTransport>[1] = {}): Promise<string[]> {
+async function readVirtually(
+  entry: ModelEntry,
+  options: Parameters<typeof createTransport>[1] = {},
+): Promise<string[]> {
   const clock = new VirtualClock();
   const model = new ScriptedModel({ model: [entry], limits, clock });
   const client = createClient({ apiKey: 'k', baseUrl: 'http://x.invalid', fetch: scriptedFetch(model) });
@@ -68,13 +75,25 @@ describe('transport, in virtual time', () => {
 
   it('lives on pings alone', async () => {
     const pings = Array.from({ length: 20 }, () => [{ wait: 60_000 }, { ping: true as const }]).flat();
-    const seen = await readVirtually({ stream: [...pings, { text: 'hi' }, { stop: 'end_turn' }] }, { deadlineMs: 10_000_000 });
+    const seen = await readVirtually(
+      { stream: [...pings, { text: 'hi' }, { stop: 'end_turn' }] },
+      { deadlineMs: 10_000_000 },
+    );
     expect(seen.at(-1)).toBe('message_stop');
   });
 
   it.each<[string, ModelEntry, string]>([
     ['silence', { stream: [{ text: 'a' }, { stall: true }] }, 'failed: stall'],
-    ['an endless trickle', { stream: [...Array.from({ length: 30 }, () => [{ wait: 30_000 }, { ping: true as const }]).flat(), { stop: 'end_turn' }] }, 'failed: timeout'],
+    [
+      'an endless trickle',
+      {
+        stream: [
+          ...Array.from({ length: 30 }, () => [{ wait: 30_000 }, { ping: true as const }]).flat(),
+          { stop: 'end_turn' },
+        ],
+      },
+      'failed: timeout',
+    ],
     ['a reset', { stream: [{ text: 'a' }, { reset: true }] }, 'failed: connection'],
     ['an error inside the stream', { stream: [{ text: 'a' }, { error: 'overloaded_error' }] }, 'failed: overloaded'],
     ['529', { status: 529 }, 'failed: overloaded'],
@@ -89,7 +108,11 @@ describe('transport, in virtual time', () => {
 
   it('stands still while the consumer holds', async () => {
     const clock = new VirtualClock();
-    const model = new ScriptedModel({ model: [{ stream: [{ text: 'a' }, { text: 'b' }, { stop: 'end_turn' }] }], limits, clock });
+    const model = new ScriptedModel({
+      model: [{ stream: [{ text: 'a' }, { text: 'b' }, { stop: 'end_turn' }] }],
+      limits,
+      clock,
+    });
     const client = createClient({ apiKey: 'k', baseUrl: 'http://x.invalid', fetch: scriptedFetch(model) });
     let release = (): void => {};
     let held = Promise.resolve();
@@ -138,7 +161,12 @@ describe('transport, on loopback', () => {
   it('lets go of a stalled stream when it is aborted', async () => {
     const { url } = await serve([{ stream: [{ text: 'a' }, { stall: true }] }]);
     const controller = new AbortController();
-    const io = { purpose: 'model', signal: controller.signal, clock: systemClock, ready: () => Promise.resolve() } as const;
+    const io = {
+      purpose: 'model',
+      signal: controller.signal,
+      clock: systemClock,
+      ready: () => Promise.resolve(),
+    } as const;
     const types: string[] = [];
     for await (const event of live(url)(request, io)) {
       types.push(event.type);

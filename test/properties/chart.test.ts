@@ -69,7 +69,7 @@ function compare(machine: Machine, config: LoopConfig, numbers: readonly number[
     expect(charted).toEqual(result.state);
     expect(chart.value).toBe(result.state.phase);
     expect(chart.shown).toEqual(result.effects.flatMap((effect) => (effect.type === 'emit' ? [effect.output] : [])));
-    expect([...chart.started].sort(byId)).toEqual(result.effects.filter(isRunning).sort(byId));
+    expect(chart.started.toSorted(byId)).toEqual(result.effects.filter(isRunning).toSorted(byId));
     const cancelled = result.effects.flatMap((effect) => (effect.type === 'cancel' ? [effect.id] : []));
     expect(chart.stopped).toEqual(expect.arrayContaining(cancelled));
     state = result.state;

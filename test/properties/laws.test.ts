@@ -9,7 +9,11 @@ import { buildRequest } from '../../src/core/wire/request.ts';
 import { choices, configs, play, startOf } from '../support/random-run.ts';
 
 /** Runs the pure engine and hands every step to `look`. */
-function run(config: LoopConfig, numbers: readonly number[], look: (before: LoopState, after: LoopState, effects: readonly Effect[]) => void): LoopState {
+function run(
+  config: LoopConfig,
+  numbers: readonly number[],
+  look: (before: LoopState, after: LoopState, effects: readonly Effect[]) => void,
+): LoopState {
   let state = startOf(config);
   play(config, numbers, (event) => {
     const before = state;
@@ -142,7 +146,8 @@ describe('laws of step', () => {
       fc.property(configs, choices, (config, numbers) => {
         run(config, numbers, (_before, after, effects) => {
           for (const effect of effects) {
-            if (effect.type === 'streamModel') expect(effect.request).toEqual(buildRequest(JSON.parse(JSON.stringify(after)) as LoopState, config));
+            if (effect.type === 'streamModel')
+              expect(effect.request).toEqual(buildRequest(JSON.parse(JSON.stringify(after)) as LoopState, config));
           }
         });
       }),

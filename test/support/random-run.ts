@@ -33,7 +33,14 @@ export const configs: fc.Arbitrary<LoopConfig> = fc
     ...same,
     models: ['one', 'two', 'three'].slice(0, fallbacks + 1),
     fallbackLimits: { contextWindow, maxOutput: Math.floor(contextWindow * 0.64) },
-    limits: { ...defaultLimits, stopHookBlocks, retries, overloadsBeforeFallback: 2, pauseTurns: 2, budgetContinuations: 4 },
+    limits: {
+      ...defaultLimits,
+      stopHookBlocks,
+      retries,
+      overloadsBeforeFallback: 2,
+      pauseTurns: 2,
+      budgetContinuations: 4,
+    },
   }));
 
 export const choices = fc.oneof(

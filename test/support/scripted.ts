@@ -47,7 +47,9 @@ export function scriptedQuery(
 }
 
 /** Everything that a query shows, and how it ends. */
-export async function drain(started: Query): Promise<{ readonly emitted: readonly Emitted[]; readonly terminal: Terminal }> {
+export async function drain(
+  started: Query,
+): Promise<{ readonly emitted: readonly Emitted[]; readonly terminal: Terminal }> {
   const emitted: Emitted[] = [];
   for (;;) {
     const result = await started.next();

@@ -86,7 +86,7 @@ export async function callTool(setting: Setting, name: string, input: JsonObject
   return { outcome, text: textOf(outcome), decisions, notices, progress };
 }
 
-export function textOf({ content }: ToolOutcome): string {
+function textOf({ content }: ToolOutcome): string {
   return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
 }
 

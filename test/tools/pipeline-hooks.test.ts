@@ -64,7 +64,7 @@ describe('PreToolUse hooks', () => {
   it('may change the input, one after another; what they make is checked', async () => {
     const add = (letter: string): PreToolUseHook => ({
       name: letter,
-      run: ({ input }) => ({ input: { path: `${String(input['path'])}${letter}` } }),
+      run: ({ input }) => ({ input: { path: `${input['path'] as string}${letter}` } }),
     });
     expect((await callTool(before(add('b'), add('c')), 'look', { path: 'a' })).text).toBe('saw abc');
     const { outcome, text } = await callTool(before(pre({ input: { path: 7 } })), 'look', { path: 'a' });

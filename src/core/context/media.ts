@@ -1,6 +1,6 @@
 /** Replaces media that the API refused by a note, so that no image can brick a session. */
 import type { LoopConfig } from '../config.ts';
-import type { AssistantBlock, Message, TextBlock, ToolResultBlock, UserBlock, UserMessage } from '../message.ts';
+import type { AssistantBlock, Message, TextBlock, UserBlock, UserMessage } from '../message.ts';
 import { failureIn } from '../recovery.ts';
 import type { LoopState } from '../state.ts';
 import { buildRequest, conversation } from '../wire/request.ts';
@@ -44,13 +44,13 @@ function isMedia(block: AnyBlock): boolean {
 }
 
 function holdsMedia(block: AnyBlock): boolean {
-  return isMedia(block) || (block.type === 'tool_result' && (block as ToolResultBlock).content.some(isMedia));
+  return isMedia(block) || (block.type === 'tool_result' && block.content.some(isMedia));
 }
 
 function mediaOf(message: Message): readonly AnyBlock[] {
   const blocks: readonly AnyBlock[] = message.content;
   return blocks.flatMap((block) =>
-    block.type === 'tool_result' ? (block as ToolResultBlock).content.filter(isMedia) : isMedia(block) ? [block] : [],
+    block.type === 'tool_result' ? block.content.filter(isMedia) : isMedia(block) ? [block] : [],
   );
 }
 

@@ -7,7 +7,7 @@ import { type Tool, tool, type ToolOutput, type ToolRunContext } from '../tool.t
 import { runShell, type ShellResult } from './shell.ts';
 
 /** The numbers that coding agents publish for their shell tools; times in milliseconds, output in characters. */
-export const bashLimits = {
+const bashLimits = {
   timeoutMs: 120_000,
   longestTimeoutMs: 600_000,
   output: 30_000,

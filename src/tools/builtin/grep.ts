@@ -9,7 +9,7 @@ import { limited, listFiles, newestFirst, searchBase, shownPath } from './list-f
 import { Pattern } from './pattern.ts';
 import { type FileMatches, searchFile, type SearchOptions } from './search-file.ts';
 
-export const grepLimits = {
+const grepLimits = {
   /** Entries of one result when the model says nothing else (the number of other coding agents). */
   entries: 250,
   /** Entries when the model asks for no limit: more would not fit any context. */

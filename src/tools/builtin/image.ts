@@ -4,7 +4,7 @@ import type { ImageBlock } from '../../core/message.ts';
 import { FileProblem } from './file-access.ts';
 
 /** The API's limits for one image: 5 MB of base64, 8,000 pixels a side ("exceeds 5 MB maximum", "max allowed size: 8000 pixels"). */
-export const imageLimits = { base64Length: 5 * 1024 * 1024, side: 8_000 } as const;
+const imageLimits = { base64Length: 5 * 1024 * 1024, side: 8_000 } as const;
 
 type MediaType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 

@@ -9,7 +9,7 @@ const afterKillMs = 1_000;
 const never = new AbortController().signal;
 
 /** Sends a signal to every process of a group; false when there is none. */
-export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
+function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(process.platform === 'win32' ? pid : -pid, signal);
   } catch {

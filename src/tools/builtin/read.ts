@@ -10,7 +10,7 @@ import { imageBlock, imageType, largestImage } from './image.ts';
 import { LineWindow, type WindowLine } from './line-window.ts';
 
 /** The numbers that coding agents publish for their Read: 2,000 lines, 2,000 characters a line. */
-export const readLimits = {
+const readLimits = {
   lines: 2_000,
   lineCharacters: 2_000,
   /** Characters of one result; about 40,000 tokens. The tool limits itself, so no result of it goes to the store. */

@@ -18,7 +18,7 @@ export interface SearchOptions {
   readonly firstOnly: boolean;
 }
 
-export interface FoundLine {
+interface FoundLine {
   /** Counted from 1. */
   readonly number: number;
   readonly text: string;
