@@ -113,11 +113,7 @@ function matchesPaths(
 }
 
 /** Says of an absolute path whether a pattern covers it. Only allow rules heed the case of letters. */
-function pathMatcher(
-  pattern: string,
-  behavior: PermissionRule['behavior'],
-  cwd: string,
-): (path: string) => boolean {
+function pathMatcher(pattern: string, behavior: PermissionRule['behavior'], cwd: string): (path: string) => boolean {
   const { base, lines } = anchored(pattern, cwd);
   const rules = ignore({ ignorecase: behavior !== 'allow' }).add({ pattern: lines });
   return (path) => {

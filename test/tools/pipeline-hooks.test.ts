@@ -170,7 +170,9 @@ describe('PreToolUse hooks', () => {
         (input as Record<string, string>)['path'] = 'evil';
       },
     };
-    expect((await callTool(before(hook), 'look', { path: 'a' })).text).toBe('saw a');
+    const { text, decisions } = await callTool(before(hook), 'look', { path: 'a' });
+    expect(text).toBe('saw a');
+    expect(decisions.map(({ inputHash }) => inputHash)).toEqual([hashInput({ path: 'a' }), hashInput({ path: 'a' })]);
   });
 
   it('are not asked again about the same input after a crash, but about another one they are', async () => {

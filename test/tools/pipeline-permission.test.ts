@@ -146,9 +146,11 @@ describe('permission in the pipeline', () => {
       (input as Record<string, string>)['msg'] = 'evil';
       return { behavior: 'allow' };
     };
-    expect((await callTool({ tools: [make()], mode: 'default', canUseTool }, 'send', { msg: 'a' })).text).toBe(
-      'sent a',
-    );
+    const seen: unknown[] = [];
+    const watch = { name: 'watch', run: ({ input }: { input: unknown }) => void seen.push(input) };
+    const setting = { tools: [make()], mode: 'default' as const, canUseTool, hooks: { postToolUse: [watch] } };
+    expect((await callTool(setting, 'send', { msg: 'a' })).text).toBe('sent a');
+    expect(seen).toEqual([{ msg: 'a' }]);
   });
 
   it('treats a check of the tool that fails as a question', async () => {

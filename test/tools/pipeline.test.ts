@@ -186,6 +186,21 @@ describe('the pipeline', () => {
     expect(original).toEqual({ path: 'a', edits: [{ old: 'x' }] });
   });
 
+  it('gives the tool a copy: the transcript keeps what the model wrote', async () => {
+    const sly = tool({
+      name: 'sly',
+      description: '',
+      input: z.object({ any: z.any() }),
+      run: ({ any }) => {
+        (any as string[]).push('evil');
+        return '';
+      },
+    });
+    const input = { any: ['a'] };
+    await callTool({ tools: [sly] }, 'sly', input);
+    expect(input).toEqual({ any: ['a'] });
+  });
+
   it.each(thrownValues)('makes an error result of a throw of %s', async (_, value, expected) => {
     const throws = (): never => {
       throw value;

@@ -49,7 +49,7 @@ describe('tool()', () => {
     ['an input that is no object', { input: z.string() }, /no object/],
     ['an input without a JSON schema', { input: z.object({ at: z.date() }) }, /no JSON schema/],
   ])('refuses %s', (_, wrong, message) => {
-    const make = (): unknown => tool({ name: 'look', description: '', input, run: () => '', ...wrong } as never);
+    const make = (): unknown => tool({ name: 'look', description: '', input, run: () => '', ...(wrong as object) });
     expect(make).toThrow(TypeError);
     expect(make).toThrow(message);
   });

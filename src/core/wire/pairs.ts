@@ -1,5 +1,12 @@
 /** Repairs of stored histories: done once when a session is loaded, and stored. */
-import { type AssistantMessage, isToolResult, isToolUse, type Message, type UserBlock, type UserMessage } from '../message.ts';
+import {
+  type AssistantMessage,
+  isToolResult,
+  isToolUse,
+  type Message,
+  type UserBlock,
+  type UserMessage,
+} from '../message.ts';
 import { isToolUseId, normaliseToolName } from './blocks.ts';
 import { missingResult } from './project.ts';
 

@@ -73,6 +73,7 @@ export async function runShell(order: ShellOrder): Promise<ShellResult> {
   if (leftRunning) leaveBehind(pid);
   // What is still open belongs to the background: it is read into nothing, so that nobody there dies of a broken pipe.
   for (const stream of streams) letGo(stream);
+  // A process that not even SIGKILL could end must not keep the host alive.
   child.unref();
   return { output: output.text(), ...(exit ?? unknownExit), timedOut: stop === 'timeout', leftRunning };
 }

@@ -99,7 +99,6 @@ describe('Read', () => {
     ['a folder', (folder: string) => (mkdirSync(join(folder, 'x')), join(folder, 'x')), /is a folder\. Use Glob/],
     ['a missing file', (folder: string) => join(folder, 'x'), /does not exist\. The working folder is/],
     ['a file below a file', (folder: string) => `${file(folder, 'x', '')}/y`, /does not exist/],
-    ['a pipe', (folder: string) => (execFileSync('mkfifo', [join(folder, 'x')]), join(folder, 'x')), /no regular file/],
     ['a circle of links', (folder: string) => (symlinkSync('x', join(folder, 'x')), join(folder, 'x')), /./],
     ['a NUL in the path', () => 'a\0b', /NUL/],
     ['an empty path', () => '', /file_path/],
@@ -108,6 +107,16 @@ describe('Read', () => {
     const { outcome, text } = await read(folder, { file_path: path(folder) }, { mode: 'bypassPermissions' });
     expect(outcome.isError).toBe(true);
     expect(text).toMatch(expected);
+  });
+
+  it('refuses a pipe without waiting for somebody to write into it, and a device', async () => {
+    const folder = temporaryFolder();
+    const setting = { tools, cwd: folder };
+    await callTool(setting, 'Bash', { command: 'mkfifo x' });
+    expect((await read(folder, { file_path: 'x' })).text).toContain('no regular file');
+    expect((await read(folder, { file_path: '/dev/zero' }, { mode: 'bypassPermissions' })).text).toContain(
+      'no regular file',
+    );
   });
 
   it('keeps to the workspace, whatever way a path takes', async () => {

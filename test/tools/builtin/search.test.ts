@@ -184,6 +184,8 @@ describe('Grep', () => {
     const lines = text.split('\n');
     expect(lines[0]).toMatch(/^a:1:x{500}…$/);
     expect(lines[1]).toBe('a:4:last needle');
+    const open = folderOf({ a: `needle${'x'.repeat(600_000)}` });
+    expect((await search('Grep', open, { pattern: '^needle', output_mode: 'count' })).text).toBe('a:1');
   });
 
   it('gives up on a pattern that backtracks without end, in bounded time', async () => {

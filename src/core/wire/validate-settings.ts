@@ -1,0 +1,126 @@
+/** What stands beside the messages: limits, tools, cache breakpoints, media. */
+import { normaliseToolName } from './blocks.ts';
+import { decodedBytes, imageSize } from './image-size.ts';
+import type { WireBlock, WireMessage, WireRequest } from './request-type.ts';
+import type { Report, RequestLimits } from './validate.ts';
+
+/** Breakpoints that the API takes (its documentation of prompt caching). */
+const mostBreakpoints = 4;
+/** The least thinking budget in tokens (its documentation of extended thinking). */
+const leastThinkingBudget = 1_024;
+/** Largest side of an image in pixels, alone and among more than 20 (texts of the API's own errors). */
+const largestSide = 8_000;
+const largestSideOfMany = 2_000;
+const manyImages = 20;
+/** Largest image in bytes (the same). */
+const largestImage = 5 * 1024 * 1024;
+
+export function checkSettings(
+  request: WireRequest,
+  messages: readonly WireMessage[],
+  limits: RequestLimits,
+  report: Report,
+): void {
+  checkTokens(request, limits, report);
+  checkTools(request, report);
+  checkBreakpoints(request, messages, limits, report);
+  checkImages(messages, report);
+  if (limits.profile === 'plain' && request.output_config !== undefined) {
+    report('plain_profile', 'output_config', 'The profile plain knows no output_config.');
+  }
+}
+
+function checkTokens(request: WireRequest, limits: RequestLimits, report: Report): void {
+  const { max_tokens: maxTokens, thinking } = request;
+  if (!Number.isInteger(maxTokens) || maxTokens < 1)
+    report('max_tokens', 'max_tokens', 'max_tokens is no positive integer.');
+  if (maxTokens > limits.maxOutput) {
+    report('max_tokens', 'max_tokens', `max_tokens is ${maxTokens}, and the model says at most ${limits.maxOutput}.`);
+  }
+  if (thinking?.type === 'enabled' && thinking.budget_tokens >= maxTokens) {
+    report(
+      'thinking_budget',
+      'thinking',
+      `The thinking budget ${thinking.budget_tokens} is not under max_tokens ${maxTokens}.`,
+    );
+  }
+  if (thinking?.type === 'enabled' && thinking.budget_tokens < leastThinkingBudget) {
+    report('thinking_budget', 'thinking', `The thinking budget is under ${leastThinkingBudget}.`);
+  }
+  if (limits.estimate !== null && limits.estimate + maxTokens > limits.contextWindow) {
+    const sum = `${limits.estimate} + ${maxTokens} > ${limits.contextWindow}`;
+    report('window', 'max_tokens', `The input and max_tokens do not fit the window: ${sum}.`);
+  }
+}
+
+function checkTools(request: WireRequest, report: Report): void {
+  const names = new Set<string>();
+  for (const [index, { name }] of (request.tools ?? []).entries()) {
+    if (normaliseToolName(name) !== name)
+      report('tool_name', `tools.${index}`, `The tool name ${JSON.stringify(name)} is none.`);
+    if (names.has(name)) report('tool_twice', `tools.${index}`, `Two tools are called ${name}.`);
+    names.add(name);
+  }
+}
+
+function checkBreakpoints(
+  request: WireRequest,
+  messages: readonly WireMessage[],
+  limits: RequestLimits,
+  report: Report,
+): void {
+  const marked = [...(request.system ?? []), ...(request.tools ?? []), ...messages.flatMap(nested)];
+  const count = marked.filter((block) => block.cache_control !== undefined).length;
+  if (count > mostBreakpoints) {
+    report(
+      'breakpoints',
+      'messages',
+      `There are ${count} cache breakpoints, and at most ${mostBreakpoints} are allowed.`,
+    );
+  }
+  if (count > 0 && limits.profile === 'plain') {
+    report('plain_profile', 'messages', 'The profile plain knows no cache breakpoints.');
+  }
+}
+
+/** The blocks of a message, those inside tool results too. */
+function nested(message: WireMessage): readonly WireBlock[] {
+  return message.content.flatMap((block) => [block, ...partsOf(block)]);
+}
+
+function partsOf(block: WireBlock): readonly WireBlock[] {
+  const { content } = block;
+  return block.type === 'tool_result' && Array.isArray(content) ? (content as readonly WireBlock[]) : [];
+}
+
+interface PlacedImage {
+  readonly path: string;
+  readonly data: string;
+}
+
+function checkImages(messages: readonly WireMessage[], report: Report): void {
+  const images = messages.flatMap((message, index) =>
+    message.content.flatMap((block, place) => [
+      ...imageAt(block, `messages.${index}.content.${place}`),
+      ...partsOf(block).flatMap((part, inner) => imageAt(part, `messages.${index}.content.${place}.content.${inner}`)),
+    ]),
+  );
+  const largest = images.length > manyImages ? largestSideOfMany : largestSide;
+  for (const { path, data } of images) checkImage(path, data, largest, report);
+}
+
+function imageAt(block: WireBlock, path: string): readonly PlacedImage[] {
+  const source = block['source'] as { readonly type?: unknown; readonly data?: unknown } | undefined;
+  if (block.type !== 'image' || source?.type !== 'base64' || typeof source.data !== 'string') return [];
+  return [{ path, data: source.data }];
+}
+
+function checkImage(path: string, data: string, largest: number, report: Report): void {
+  const bytes = decodedBytes(data);
+  if (bytes > largestImage)
+    report('image_bytes', path, `image exceeds 5 MB maximum: ${bytes} bytes > ${largestImage} bytes`);
+  const size = imageSize(data);
+  if (size === null || Math.max(size.width, size.height) <= largest) return;
+  const many = largest === largestSideOfMany ? ' for many-image requests' : '';
+  report('image_size', path, `At least one of the image dimensions exceed max allowed size${many}: ${largest} pixels`);
+}
