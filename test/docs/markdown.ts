@@ -67,3 +67,22 @@ export function tableUnder(page: string, heading: string): readonly (readonly st
       .map((cell) => cell.replaceAll('\u0000', '|').trim()),
   );
 }
+
+/** The names in the first column of a table: `code`, perhaps several in one cell. */
+export function names(page: string, heading: string, column = 0): readonly string[] {
+  return tableUnder(page, heading).flatMap((row) => codes(row[column] ?? ''));
+}
+
+export function codes(cell: string): readonly string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
+}
+
+/** Every member of a type, so that the compiler finds the one that is missing here. */
+export function all<Name extends string>(members: Readonly<Record<Name, true>>): readonly string[] {
+  return Object.keys(members).toSorted();
+}
+
+/** The text of a page without its fenced blocks. */
+export function proseOf(page: string): string {
+  return textOf(page).replaceAll(/^```[^\n]*\n[\s\S]*?^```$/gm, '');
+}

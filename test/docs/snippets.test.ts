@@ -56,7 +56,8 @@ function toSources(text: string): string {
 
 beforeAll(() => {
   folder = mkdtempSync(path.join(import.meta.dirname, '.snippets-'));
-  for (const { file, block } of snippets) writeFileSync(path.join(folder, file), `${toSources(block.text)}\nexport {};\n`);
+  for (const { file, block } of snippets)
+    writeFileSync(path.join(folder, file), `${toSources(block.text)}\nexport {};\n`);
   const config = { extends: '../../../tsconfig.json', include: ['*.ts'], exclude: [] };
   writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config));
 });

@@ -11,7 +11,7 @@ const bashLimits = {
   timeoutMs: 120_000,
   longestTimeoutMs: 600_000,
   output: 30_000,
-  killGraceMs: 2_000,
+  killGraceMs: 1_500,
 } as const;
 
 /** Variables that commands do not get: a command that the model writes has no business with our key. */
@@ -22,7 +22,7 @@ export interface BashOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Path of the shell. Default: /bin/bash where it exists, else /bin/sh. */
   readonly shell?: string;
-  /** Between SIGTERM and SIGKILL, in milliseconds. Default 2,000. */
+  /** Between SIGTERM and SIGKILL, in milliseconds. Default 1,500. */
   readonly killGraceMs?: number;
 }
 
@@ -102,10 +102,6 @@ function notesOn(result: ShellResult, timeoutMs: number): readonly string[] {
 
 /** The last line of a piece of output that says something. */
 function newestLine(text: string): string {
-  return (
-    stripVTControlCharacters(text.slice(-2_000))
-      .trimEnd()
-      .split(/[\r\n]/)
-      .at(-1) ?? ''
-  );
+  const lines = stripVTControlCharacters(text.slice(-2_000)).trimEnd();
+  return lines.split(/[\r\n]/).at(-1) ?? '';
 }

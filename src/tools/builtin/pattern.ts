@@ -33,8 +33,12 @@ const spanLoop = new Script(
   }`,
 );
 
+const searchOnce = new Script('hits.push(regexOfLines.test(text));');
+
 export class Pattern {
   readonly #regex: RegExp;
+  /** Whether a look at a text as a whole can say that no line of it matches. */
+  #isFilterable: boolean;
   readonly #sandbox: Record<string, unknown>;
 
   /** Throws a `FileProblem` for a text that is no regular expression. `(?i)` and `(?s)` at its beginning are understood. */
@@ -50,7 +54,25 @@ export class Pattern {
     } catch (error) {
       throw new FileProblem(`The pattern is no regular expression: ${(error as Error).message}.`);
     }
-    this.#sandbox = createContext({ regex: this.#regex });
+    // A negative look-around may see over the end of a line what is not there when the line stands alone.
+    this.#isFilterable = !/\(\?<?!/.test(source);
+    this.#sandbox = createContext({
+      regex: this.#regex,
+      regexOfLines: new RegExp(this.#regex, `${this.#regex.flags.replace(/[gm]/g, '')}m`),
+    });
+  }
+
+  /** False when no line of a text can match: much quicker than to ask line by line. */
+  mayMatchLineIn(text: string): boolean {
+    if (!this.#isFilterable) return true;
+    try {
+      return (this.#run(searchOnce, { text }) as readonly boolean[])[0] ?? true;
+    } catch (error) {
+      if (!(error instanceof SlowPattern)) throw error;
+      // What is slow on a text may be quick on its lines.
+      this.#isFilterable = false;
+      return true;
+    }
   }
 
   /** Indexes of the lines that match. Throws `SlowPattern`. */

@@ -65,19 +65,26 @@ function statOf(pid: string): readonly string[] {
   }
 }
 
-/** Groups whose command ended while something of it went on in the background. */
-const leftBehind = new Set<number>();
+/** Groups that run: under a command that is waited for, or left in the background by one that ended. */
+const running = new Set<number>();
 
-/** Remembers a group that goes on in the background, so that it does not outlive the host. */
-export function leaveBehind(pid: number): void {
-  for (const other of leftBehind) if (!isGroupAlive(other)) leftBehind.delete(other);
-  if (leftBehind.size === 0) process.once('exit', killBackgroundProcesses);
-  leftBehind.add(pid);
+/** Remembers a group until `untrackGroup`, so that it does not outlive the host. */
+export function trackGroup(pid: number): void {
+  // Those in the background end without a word.
+  for (const other of running) if (!isGroupAlive(other)) running.delete(other);
+  if (running.size === 0) process.on('exit', killAllCommands);
+  running.add(pid);
 }
 
-/** Kills at once what commands of Bash left running in the background. Happens by itself when the host exits. */
-export function killBackgroundProcesses(): void {
-  for (const pid of leftBehind) signalGroup(pid, 'SIGKILL');
-  leftBehind.clear();
-  process.off('exit', killBackgroundProcesses);
+/** Forgets a group that is gone. */
+export function untrackGroup(pid: number): void {
+  running.delete(pid);
+  if (running.size === 0) process.off('exit', killAllCommands);
+}
+
+/** Kills at once whatever the commands of Bash still run, in the background too. Happens by itself when the host exits. */
+export function killAllCommands(): void {
+  for (const pid of running) signalGroup(pid, 'SIGKILL');
+  running.clear();
+  process.off('exit', killAllCommands);
 }

@@ -67,6 +67,29 @@ export async function searchFile(
 }
 
 async function searchLines(
+  file: OpenFile,
+  pattern: Pattern,
+  found: Collector,
+  context: ToolRunContext,
+): Promise<FileMatches['skipped']> {
+  return file.stats.size <= chunkBytes
+    ? searchSmall(file, pattern, found)
+    : searchChunks(file, pattern, found, context);
+}
+
+/** Most files are small, and most of those hold no match: that is found out without taking them apart. */
+async function searchSmall({ handle }: OpenFile, pattern: Pattern, found: Collector): Promise<FileMatches['skipped']> {
+  const content = await handle.readFile();
+  if (content.includes(0)) return 'binary';
+  const text = new TextDecoder().decode(content);
+  if (!pattern.mayMatchLineIn(text)) return null;
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  found.add(lines, pattern);
+  return null;
+}
+
+async function searchChunks(
   { handle }: OpenFile,
   pattern: Pattern,
   found: Collector,

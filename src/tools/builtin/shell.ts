@@ -5,7 +5,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { execa } from 'execa';
 import type { Clock } from '../../clock.ts';
 import { OutputBuffer } from './output-buffer.ts';
-import { isGroupAlive, killGroup, leaveBehind } from './process-group.ts';
+import { isGroupAlive, killGroup, trackGroup, untrackGroup } from './process-group.ts';
 
 /** Output that arrives so long after the command's end still counts, in milliseconds; a background child may hold the pipe for ever. */
 const drainMs = 100;
@@ -44,7 +44,29 @@ interface Exit {
 
 /** Runs a command to its end. At a timeout or an abort the whole group is killed first. Rejects when no shell starts. */
 export async function runShell(order: ShellOrder): Promise<ShellResult> {
-  const { shell, command, cwd, env } = order;
+  const { pid, output, exited, drained, letGo } = startShell(order);
+  const stop = await firstOf(exited, order);
+  if (stop !== 'exit' && pid !== null) await killGroup(pid, order.clock, order.killGraceMs);
+  const exit = await orNull(exited, order.clock);
+  await orNull(drained, order.clock);
+  const leftRunning = pid !== null && isGroupAlive(pid);
+  if (pid !== null && !leftRunning) untrackGroup(pid);
+  letGo();
+  return { output: output.text(), ...(exit ?? unknownExit), timedOut: stop === 'timeout', leftRunning };
+}
+
+interface StartedShell {
+  /** Also the id of the group; null when nothing was started. */
+  readonly pid: number | null;
+  readonly output: OutputBuffer;
+  readonly exited: Promise<Exit>;
+  /** Resolves when nobody holds the output open any more. */
+  readonly drained: Promise<unknown>;
+  /** Ends all interest in the processes. */
+  readonly letGo: () => void;
+}
+
+function startShell({ shell, command, cwd, env, onOutput }: ShellOrder): StartedShell {
   const started = execa(shell, ['-c', command], {
     cwd,
     env,
@@ -57,25 +79,22 @@ export async function runShell(order: ShellOrder): Promise<ShellResult> {
     forceKillAfterDelay: false,
   });
   const child = started.nodeChildProcess;
+  const pid = child.pid ?? null;
+  if (pid !== null) trackGroup(pid);
   const output = new OutputBuffer();
   const streams = [child.stdout, child.stderr];
-  const drained = Promise.all(streams.map((stream) => gather(stream, output, order.onOutput)));
-  const exited = exitOf(
-    child,
-    started.then((result) => result.shortMessage ?? null),
-  );
-  const stop = await firstOf(exited, order);
-  const { pid } = child;
-  if (stop !== 'exit' && pid !== undefined) await killGroup(pid, order.clock, order.killGraceMs);
-  const exit = await orNull(exited, order.clock);
-  await orNull(drained, order.clock);
-  const leftRunning = stop === 'exit' && pid !== undefined && isGroupAlive(pid);
-  if (leftRunning) leaveBehind(pid);
-  // What is still open belongs to the background: it is read into nothing, so that nobody there dies of a broken pipe.
-  for (const stream of streams) letGo(stream);
-  // A process that not even SIGKILL could end must not keep the host alive.
-  child.unref();
-  return { output: output.text(), ...(exit ?? unknownExit), timedOut: stop === 'timeout', leftRunning };
+  const failure = started.then((result) => result.shortMessage ?? null);
+  return {
+    pid,
+    output,
+    exited: exitOf(child, failure),
+    drained: Promise.all(streams.map((stream) => gather(stream, output, onOutput))),
+    letGo() {
+      for (const stream of streams) readIntoNothing(stream);
+      // A process that not even SIGKILL could end must not keep the host alive.
+      child.unref();
+    },
+  };
 }
 
 const unknownExit: Exit = { exitCode: null, endedBy: null };
@@ -140,7 +159,8 @@ function gather(stream: Readable | null, output: OutputBuffer, onOutput: (text: 
   });
 }
 
-function letGo(stream: Readable | null): void {
+/** What is still open belongs to the background, where nobody shall die of a broken pipe. */
+function readIntoNothing(stream: Readable | null): void {
   if (stream === null) return;
   stream.removeAllListeners('data');
   stream.resume();

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { createBashTool } from '../../../src/tools/builtin/bash.ts';
 import { OutputBuffer } from '../../../src/tools/builtin/output-buffer.ts';
-import { isGroupAlive, killBackgroundProcesses } from '../../../src/tools/builtin/process-group.ts';
+import { isGroupAlive, killAllCommands } from '../../../src/tools/builtin/process-group.ts';
 import { createMemoryStore } from '../../../src/tools/result-store.ts';
 import { type Called, callTool, type Setting, temporaryFolder } from '../call-tool.ts';
 
@@ -49,6 +49,20 @@ const family = [
   `bash -c 'trap "" TERM; echo $$ >> pids; while true; do sleep 300; done' &`,
   'wait',
 ].join('\n');
+
+/** Runs a script with the tool `bash` in a process of its own. */
+function runHost(script: string, cwd: string): SpawnSyncReturns<string> {
+  const root = resolve(import.meta.dirname, '../../..');
+  const whole = `
+    import { existsSync, readFileSync } from 'node:fs';
+    import { createBashTool } from '${root}/src/tools/builtin/bash.ts';
+    import { systemClock } from '${root}/src/clock.ts';
+    const bash = createBashTool();
+    const context = { cwd: process.cwd(), clock: systemClock, signal: new AbortController().signal, progress() {} };
+    ${script}
+  `;
+  return spawnSync(process.execPath, ['--input-type=module', '-e', whole], { cwd, timeout: 10_000, encoding: 'utf8' });
+}
 
 describe('Bash', () => {
   it('gives both streams in order and the exit code', async () => {
@@ -100,34 +114,38 @@ describe('Bash', () => {
 
   it('does not wait for children in the background that hold the output open, and says that they run', async () => {
     const folder = temporaryFolder();
-    onTestFinished(killBackgroundProcesses);
+    onTestFinished(killAllCommands);
     const { text, outcome } = await bash(folder, { command: 'sleep 300 & echo $! > pids; echo begun' });
     expect(outcome.isError).toBe(false);
     expect(text).toBe('begun\n(Something started by the command still runs; what it prints from now on is not shown.)');
     const [pid] = await pidsIn(join(folder, 'pids'), 1);
     expect(isAlive(pid!)).toBe(true);
-    killBackgroundProcesses();
+    killAllCommands();
     await wait(20);
     expect(isAlive(pid!)).toBe(false);
   });
 
   it('does not keep the host alive for the background, and takes it along when the host ends', async () => {
     const folder = temporaryFolder();
-    const root = resolve(import.meta.dirname, '../../..');
-    const script = `
-      import { createBashTool } from '${root}/src/tools/builtin/bash.ts';
-      import { systemClock } from '${root}/src/clock.ts';
-      const bash = createBashTool();
-      const command = 'sleep 300 & echo $! > pids; sleep 300 > /dev/null 2>&1 & echo $! >> pids';
-      const context = { cwd: '${folder}', clock: systemClock, signal: new AbortController().signal, progress() {} };
-      await bash.run({ command, timeout: 10_000 }, context);
-    `;
-    const host = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-      timeout: 10_000,
-      encoding: 'utf8',
-    });
+    const command = 'sleep 300 & echo $! > pids; sleep 300 > /dev/null 2>&1 & echo $! >> pids';
+    const host = runHost(`await bash.run({ command: '${command}', timeout: 10_000 }, context);`, folder);
     expect(host).toMatchObject({ status: 0, stderr: expect.not.stringContaining('Error') as unknown });
     const pids = await pidsIn(join(folder, 'pids'), 2);
+    await wait(20);
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  it('takes along what still runs when the host ends, also what ignores SIGTERM', async () => {
+    const folder = temporaryFolder();
+    const host = runHost(
+      `void bash.run({ command: ${JSON.stringify(family)}, timeout: 10_000 }, context);
+      setInterval(() => {
+        if (existsSync('pids') && readFileSync('pids', 'utf8').split('\\n').length > 4) process.exit(7);
+      }, 5);`,
+      folder,
+    );
+    expect(host.status).toBe(7);
+    const pids = await pidsIn(join(folder, 'pids'), 4);
     await wait(20);
     expect(pids.filter(isAlive)).toEqual([]);
   });

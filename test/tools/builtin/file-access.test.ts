@@ -1,5 +1,6 @@
 /** Somebody swaps a folder for a link in the moment between the check of a path and its use. */
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import type * as Files from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { builtInTools } from '../../../src/tools/builtin/index.ts';
@@ -8,7 +9,7 @@ import { callTool, temporaryFolder } from '../call-tool.ts';
 const moment = vi.hoisted(() => ({ beforeOpen: () => {}, afterMkdir: () => {} }));
 
 vi.mock('node:fs/promises', async (original) => {
-  const real = await original<typeof import('node:fs/promises')>();
+  const real = await original<typeof Files>();
   return {
     ...real,
     open: (...given: Parameters<typeof real.open>) => {

@@ -1,0 +1,135 @@
+/** The command line as data: flags are read here and nowhere else. */
+import { createRequire } from 'node:module';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { PermissionMode } from '../core/config.ts';
+import { UsageError } from './io.ts';
+
+export const outputFormats = ['text', 'json', 'stream-json'] as const;
+export type OutputFormat = (typeof outputFormats)[number];
+
+const permissionModes: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'];
+
+export interface RunFlags {
+  readonly print: boolean;
+  readonly outputFormat: OutputFormat;
+  readonly model?: string;
+  readonly fallbackModel: readonly string[];
+  readonly baseUrl?: string;
+  readonly maxTurns?: number;
+  readonly permissionMode?: PermissionMode;
+  readonly allow: readonly string[];
+  readonly cwd?: string;
+  readonly verbose: boolean;
+  readonly demo: boolean;
+}
+
+/** What was asked for. */
+export type CliCommand =
+  | { readonly name: 'run'; readonly prompt: string; readonly flags: RunFlags }
+  | { readonly name: 'simulate'; readonly files: readonly string[]; readonly json: boolean }
+  | { readonly name: 'bound'; readonly config: string | null }
+  /** Help or the version: the text to print. */
+  | { readonly name: 'print'; readonly text: string };
+
+/** The version of the package. */
+export function packageVersion(): string {
+  const require = createRequire(import.meta.url);
+  return (require('escapement/package.json') as { readonly version: string }).version;
+}
+
+const exitHelp = `
+Exit status:
+  0    the query completed and the model said that it is done
+  1    the query ended in any other way; the last line says which
+  2    the command cannot be carried out as it was given
+  130  interrupted
+
+Without a key (ANTHROPIC_API_KEY, a token or a profile) and without a base URL a demo runs on a scripted model.
+`;
+
+/**
+ * Reads the arguments.
+ *
+ * @throws UsageError with one sentence for a flag or a value that does not exist.
+ */
+export function parseArguments(argv: readonly string[]): CliCommand {
+  let command: CliCommand | null = null;
+  const printed: string[] = [];
+  const set = (given: CliCommand): void => {
+    command = given;
+  };
+  const program = buildProgram(set);
+  quiet(program, printed);
+  try {
+    program.parse(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { name: 'print', text: printed.join('') };
+    throw new UsageError(sentenceOf(error.message));
+  }
+  return command ?? { name: 'print', text: program.helpInformation() };
+}
+
+/** Commander must neither print nor leave: both are the caller's. */
+function quiet(program: Command, printed: string[]): void {
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => printed.push(text),
+      writeErr: () => {},
+    });
+  }
+}
+
+function sentenceOf(message: string): string {
+  const text = message.replace(/^error: /, '').replace(/\.$/, '');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}. See escapement --help.`;
+}
+
+function buildProgram(set: (command: CliCommand) => void): Command {
+  const program = new Command('escapement')
+    .description('Runs a coding agent whose loop is sure to end.')
+    .version(packageVersion(), '-V, --version')
+    .addHelpText('after', exitHelp)
+    .argument('[prompt...]', 'what to do; read from the standard input when it is piped')
+    .option('-p, --print', 'print the final text only', false)
+    .addOption(new Option('--output-format <format>', 'how to print').choices(outputFormats).default('text'))
+    .option('--model <name>', 'the model to ask')
+    .option('--fallback-model <name>', 'takes over when the model is overloaded; may be repeated', collect, [])
+    .option('--base-url <url>', 'a server that speaks the Messages API', url)
+    .option('--max-turns <number>', 'turns that the query may take', wholeNumber)
+    .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
+    .option('--allow <rule>', "a rule that lets tools pass, 'Bash(git status)'; may be repeated", collect, [])
+    .option('--cwd <folder>', 'the folder to work in')
+    .option('--verbose', 'show thinking and every event of the loop', false)
+    .option('--no-demo', 'never run the demo')
+    .action((prompt: readonly string[], flags: RunFlags) => set({ name: 'run', prompt: prompt.join(' '), flags }));
+  program
+    .command('simulate')
+    .description('run scenario files through the real engine in virtual time')
+    .argument('<file...>', 'scenario files')
+    .option('--json', 'print the whole result as JSON', false)
+    .action((files: readonly string[], { json }: { readonly json: boolean }) => set({ name: 'simulate', files, json }));
+  program
+    .command('bound')
+    .description('print the largest number of model calls that a query can cost')
+    .option('--config <file>', 'options of query() as JSON')
+    .action(({ config }: { readonly config?: string }) => set({ name: 'bound', config: config ?? null }));
+  return program;
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+function wholeNumber(value: string): number {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('It must be a whole number above 0.');
+  return number;
+}
+
+function url(value: string): string {
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+    throw new InvalidArgumentError('It must be an address that begins with http:// or https://.');
+  }
+  return value;
+}

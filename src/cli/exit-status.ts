@@ -1,0 +1,20 @@
+/** Exit statuses of the command. */
+import type { Terminal } from '../core/state.ts';
+
+export const exitStatus = {
+  /** The query completed and the model said that it is done; every file of `simulate` ran without a violation. */
+  done: 0,
+  /** The query ended in any other way; a file of `simulate` had a violation. */
+  notDone: 1,
+  /** The command cannot be carried out as it was given. */
+  usage: 2,
+  /** Interrupted by the user. */
+  interrupted: 130,
+} as const;
+
+/** The status for how a query ended. */
+export function statusOf(terminal: Terminal): number {
+  if (terminal.reason === 'completed' && terminal.outcome === 'done') return exitStatus.done;
+  const isAborted = terminal.reason === 'aborted_streaming' || terminal.reason === 'aborted_tools';
+  return isAborted ? exitStatus.interrupted : exitStatus.notDone;
+}

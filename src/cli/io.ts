@@ -1,0 +1,44 @@
+/** What the command line has of the world. Tests bring their own. */
+import pc from 'picocolors';
+
+export interface CliIo {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  /** Whether people look at the output: spinner, colours. */
+  readonly isTerminal: boolean;
+  readonly colors: ReturnType<typeof pc.createColors>;
+}
+
+/** The process itself. */
+export function processIo(): CliIo {
+  const { env, stdin, stdout, stderr } = process;
+  const isTerminal = stdout.isTTY === true && stderr.isTTY === true;
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    env,
+    cwd: process.cwd(),
+    stdin,
+    isTerminal,
+    colors: pc.createColors(wantsColor(env, isTerminal)),
+  };
+}
+
+/** `NO_COLOR` (any value but the empty one) wins, then `FORCE_COLOR`, then whether a terminal is there. */
+export function wantsColor(env: CliIo['env'], isTerminal: boolean): boolean {
+  if ((env['NO_COLOR'] ?? '') !== '') return false;
+  const force = env['FORCE_COLOR'];
+  if (force !== undefined) return force !== '0' && force !== 'false';
+  return isTerminal && env['TERM'] !== 'dumb';
+}
+
+/** Something that the user can put right: one sentence, and the exit status 2. */
+export class UsageError extends Error {
+  constructor(sentence: string) {
+    super(sentence);
+    this.name = 'UsageError';
+  }
+}
