@@ -19,7 +19,10 @@ export function covers(role: Role, needed: Role): boolean {
   return ranks[role] >= ranks[needed];
 }
 
-/** The user with that id. Ids are not case-sensitive. */
+/**
+ * The user with that id. Ids are not case-sensitive, since people type them
+ * as they like.
+ */
 function getUser(userId: string): User | undefined {
   return findUser(userId.toLowerCase());
 }
@@ -32,8 +35,8 @@ function refusal(user: User, needed: Role): Verdict {
 /**
  * Checks a session against the role that a request needs.
  *
- * Returns the user and the role, or an error that says why not. It never
- * throws: callers answer the request with whatever comes back.
+ * Returns the user and the role, or an error that says why not.
+ * It never throws: callers answer the request with whatever comes back.
  */
 export function validate(session: Session, needed: Role): Verdict {
   // The session store is typed loosely, so the id comes as a plain value.

@@ -39,7 +39,9 @@ async function findFiles({ pattern, path }: GlobInput, context: ToolRunContext):
   const base = await searchBase(path ?? context.cwd, context);
   if (base.isFile) throw new FileProblem(`${path} is a file. Give a folder as path.`);
   const paths = await listFiles(base.path, pattern, context);
-  const dated = (await inSlices(paths, context.signal, dateOf)).filter((file) => file !== null);
+  const dated = (await inSlices(paths, context.signal, (slice) => Promise.all(slice.map(dateOf)))).filter(
+    (file) => file !== null,
+  );
   if (dated.length === 0) return 'No files found.';
   return limited(
     newestFirst(dated).map((file) => shownPath(file.path, context)),

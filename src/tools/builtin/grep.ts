@@ -6,8 +6,9 @@ import { type Tool, tool, type ToolRunContext } from '../tool.ts';
 import { FileProblem, pathOpinion } from './file-access.ts';
 import { inSlices } from './in-slices.ts';
 import { limited, listFiles, newestFirst, searchBase, shownPath } from './list-files.ts';
+import type { FileMatches, SearchOptions } from './matches.ts';
 import { Pattern } from './pattern.ts';
-import { type FileMatches, searchFile, type SearchOptions } from './search-file.ts';
+import { searchFiles } from './search-files.ts';
 
 const grepLimits = {
   /** Entries of one result when the model says nothing else (the number of other coding agents). */
@@ -79,10 +80,12 @@ async function search(given: GrepInput, context: ToolRunContext): Promise<string
   const searched = await inSlices(
     paths,
     context.signal,
-    async (path) => {
-      const found = await searchFile(path, pattern, options, context);
-      shown += found?.lines.length ?? 0;
-      slow += found?.skipped === 'slow' ? 1 : 0;
+    async (slice) => {
+      const found = await searchFiles(slice, pattern, options, context);
+      for (const file of found) {
+        shown += file?.lines.length ?? 0;
+        slow += file?.skipped === 'slow' ? 1 : 0;
+      }
       return found;
     },
     () => shown > limit || slow >= grepLimits.slowFiles,

@@ -33,7 +33,7 @@ const spanLoop = new Script(
   }`,
 );
 
-const searchOnce = new Script('hits.push(regexOfLines.test(text));');
+const textLoop = new Script('for (const text of texts) hits.push(text === null || wholeRegex.test(text));');
 
 export class Pattern {
   readonly #regex: RegExp;
@@ -56,22 +56,23 @@ export class Pattern {
     }
     // A negative look-around may see over the end of a line what is not there when the line stands alone.
     this.#isFilterable = !/\(\?<?!/.test(source);
-    this.#sandbox = createContext({
-      regex: this.#regex,
-      regexOfLines: new RegExp(this.#regex, `${this.#regex.flags.replace(/[gm]/g, '')}m`),
-    });
+    const wholeRegex = new RegExp(this.#regex, `${this.#regex.flags.replace(/[gm]/g, '')}m`);
+    this.#sandbox = createContext({ regex: this.#regex, wholeRegex });
   }
 
-  /** False when no line of a text can match: much quicker than to ask line by line. */
-  mayMatchLineIn(text: string): boolean {
-    if (!this.#isFilterable) return true;
+  /**
+   * For each text whether it can hold a match; null, a text that is not at hand, can. One look at the whole of a text is
+   * much quicker than one at each of its lines.
+   */
+  mayMatch(texts: readonly (string | null)[]): readonly boolean[] {
+    if (!this.#isFilterable) return texts.map(() => true);
     try {
-      return (this.#run(searchOnce, { text }) as readonly boolean[])[0] ?? true;
+      return this.#run(textLoop, { texts }) as readonly boolean[];
     } catch (error) {
       if (!(error instanceof SlowPattern)) throw error;
-      // What is slow on a text may be quick on its lines.
+      // What is slow on a whole text may be quick on its lines.
       this.#isFilterable = false;
-      return true;
+      return texts.map(() => true);
     }
   }
 
