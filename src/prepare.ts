@@ -121,6 +121,9 @@ export function prepare(options: QueryOptions): Prepared {
   };
 }
 
+/** How long the end waits for tools that were cancelled, in milliseconds: longer, and Ctrl+C feels dead. */
+export const defaultAbortGraceMs = 2_000;
+
 /** What the runners share. */
 interface Parts {
   readonly registry: ToolRegistry;
@@ -165,7 +168,7 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
       store: options.resultStore ?? createFileStore(join(tmpdir(), 'escapement', randomUUID())),
       cwd,
       roots,
-      ...(options.abortGraceMs === undefined ? {} : { abortGraceMs: options.abortGraceMs }),
+      abortGraceMs: options.abortGraceMs ?? defaultAbortGraceMs,
     }),
     summarizeToolUse: summarizeToolUse({ callModel, smallModel }),
   };

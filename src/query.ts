@@ -5,7 +5,7 @@ import { initialState } from './core/initial-state.ts';
 import type { Emitted } from './core/output.ts';
 import type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
 import type { UserBlock } from './core/message.ts';
-import { prepare, type QueryOptions } from './prepare.ts';
+import { defaultAbortGraceMs, prepare, type QueryOptions } from './prepare.ts';
 import { Run } from './run.ts';
 import { replay } from './session/journal.ts';
 
@@ -144,7 +144,7 @@ class LoopQuery implements Query {
       runners,
       journal,
       clock,
-      graceMs: this.#options.abortGraceMs ?? 2_000,
+      graceMs: this.#options.abortGraceMs ?? defaultAbortGraceMs,
       ...(this.#options.inspect === undefined ? {} : { inspect: this.#options.inspect }),
       ...(this.#options.beforeEvent === undefined ? {} : { beforeEvent: this.#options.beforeEvent }),
     });

@@ -59,7 +59,7 @@ export const emptyDetail = 'The model answered with thinking and nothing else, t
 export const uselessSummary = 'The conversation was summarised, but the summary was unusable or freed too little.';
 
 export function fullDetail(state: LoopState, config: LoopConfig): string {
-  return `${whatFills(state, config, fixedTokens(state, config))} Shorten it or start a new session.`;
+  return `${whatFills(state, fixedTokens(state, config))} Shorten it or start a new session.`;
 }
 
 export function stopHookDetail(config: LoopConfig, errors: readonly string[]): string {

@@ -11,6 +11,7 @@ import type { WireMessage } from '../core/wire/request-type.ts';
 import { validateRequest } from '../core/wire/validate.ts';
 import { type Query, query } from '../query.ts';
 import type { QueryOptions } from '../prepare.ts';
+import { watchPath } from '../inspect/watch-path.ts';
 import { memoryJournal, type RecordedQuery, replay } from '../session/journal.ts';
 import { createMemoryStore } from '../tools/result-store.ts';
 import type { Scenario } from './scenario.ts';
@@ -61,7 +62,16 @@ const defaultMaxTurns = 20;
 
 /** Runs a scenario. Never rejects for what the run does: what may not happen is listed in `violations`. */
 export async function simulate(scenario: Scenario): Promise<SimulationResult> {
-  return new Simulation(scenario).run();
+  return (await simulateRecorded(scenario)).result;
+}
+
+/** As `simulate`, with the journal of every query. */
+export async function simulateRecorded(
+  scenario: Scenario,
+): Promise<{ readonly result: SimulationResult; readonly journals: readonly RecordedQuery[] }> {
+  const simulation = new Simulation(scenario);
+  const result = await simulation.run();
+  return { result, journals: simulation.journals };
 }
 
 class Simulation {
@@ -76,10 +86,12 @@ class Simulation {
   readonly #terminals: Terminal[] = [];
   readonly #violations: string[] = [];
   readonly #entered = new Set<string>();
+  readonly #acted = new Set<NonNullable<Scenario['user']>[number]>();
   #modelCalls = 0;
   #summaryCalls = 0;
   #query: Query | null = null;
   #recorded: RecordedQuery | null = null;
+  readonly journals: RecordedQuery[] = [];
   #queries = 0;
 
   constructor(scenario: Scenario) {
@@ -116,7 +128,10 @@ class Simulation {
       hooks: scenarioHooks(scenario, this.#probe),
       ...(canUseTool === null ? {} : { canUseTool }),
       resultStore: createMemoryStore(),
-      inspect: (event) => this.#look(event),
+      inspect: watchPath({
+        onContinue: (name) => this.#transitions.push(name),
+        onPhase: (phase) => this.#enter(phase),
+      }),
     };
   }
 
@@ -180,6 +195,7 @@ class Simulation {
     }
     const recorded = journal.recorded();
     this.#recorded = recorded === null ? null : withEarlier(options.resume, recorded);
+    if (this.#recorded !== null) this.journals.push(this.#recorded);
     this.#checkLaws(started);
   }
 
@@ -197,14 +213,16 @@ class Simulation {
       return;
     }
     if (this.#queries === 1) {
-      for (const act of this.#scenario.user ?? []) if (act.at === index && event.type !== 'abort') this.#act(act);
+      for (const act of this.#scenario.user ?? []) if (act.at === index) this.#act(act);
     }
     this.#events.push({ index, type: event.type, phase: state.phase });
   }
 
   #act(act: NonNullable<Scenario['user']>[number]): void {
     const started = this.#query;
-    if (started === null) return;
+    // What the user does makes an event of its own at the same index, and must not be done again before that one.
+    if (started === null || this.#acted.has(act)) return;
+    this.#acted.add(act);
     if ('submit' in act) started.send(act.submit);
     else if (act.abort === 'submit') started.submit(act.text ?? '');
     else started.interrupt();
@@ -220,17 +238,8 @@ class Simulation {
     };
   }
 
-  /** Watches the chart: which continues it passes, when it first enters a phase. */
-  #look(event: Parameters<NonNullable<Extract<QueryOptions['inspect'], (...args: never[]) => void>>>[0]): void {
-    if (event.type !== '@xstate.microstep') return;
-    const { value } = event.snapshot as { value?: unknown };
-    if (typeof value === 'object' && value !== null && 'continue' in value) {
-      this.#transitions.push(value.continue as ContinueName);
-    }
-    if (typeof value === 'string' && !this.#entered.has(value)) this.#enter(value);
-  }
-
   #enter(phase: string): void {
+    if (this.#entered.has(phase)) return;
     this.#entered.add(phase);
     for (const act of this.#scenario.user ?? []) {
       if (typeof act.at === 'object' && 'phase' in act.at && act.at.phase === phase) {
@@ -242,10 +251,11 @@ class Simulation {
   #checkLaws(ended: Query): void {
     const { state } = ended;
     if (state === null || this.#recorded === null) return;
+    // What died is counted by the query that goes on from its journal.
+    if (this.#diesAt() !== null) return;
     const { config } = this.#recorded;
     this.#modelCalls += state.query.modelCalls;
     this.#summaryCalls += state.query.summaryCalls;
-    if (this.#diesAt() !== null) return;
     if (JSON.stringify(replay(this.#recorded)) !== JSON.stringify(state))
       this.#violate('the journal replays to another state');
     if (this.#clock.pending > 0) this.#violate(`${this.#clock.pending} timers are left`);

@@ -7,7 +7,7 @@ import { projectHistory } from '../wire/project.ts';
 import { assemble, conversation, currentModel } from '../wire/request.ts';
 import type { WireRequest } from '../wire/request-type.ts';
 import { compactThreshold, tailSize } from './thresholds.ts';
-import { contextSize, estimateHistory, estimateMessage } from './tokens.ts';
+import { contextSize, estimateHistory, estimateMessage, estimateMessages } from './tokens.ts';
 
 /** Models that bind thinking to everything before it: an edit of history takes all later thinking with it. */
 const bindsThinking = /^claude-(fable-5-[12]|mythos-5-[12]|(opus|sonnet|haiku)-5-5)/;
@@ -175,17 +175,15 @@ export function freedEnough(compacted: Compacted, state: LoopState, config: Loop
   return compacted.tokensAfter <= limit && compacted.tokensAfter < compactThreshold(state, config);
 }
 
-/** What fills the context, as one sentence: the largest of its parts. */
-export function whatFills(state: LoopState, config: LoopConfig, fixed: number): string {
+/** What fills the context, as one sentence: the largest of its parts. `fixed`: tokens that no compaction can free. */
+export function whatFills(state: LoopState, fixed: number): string {
   const messages = conversation(state);
-  const cut = compactionCut(messages, tailSize(state, config));
-  const results = messages.slice(cut).filter((message) => message.role === 'user' && message.origin === 'tool_results');
-  const newest = results.reduce((sum, message) => sum + estimateMessage(message), 0);
-  const tail = messages.slice(cut).reduce((sum, message) => sum + estimateMessage(message), 0) - newest;
+  const newest = messages.findLast((message) => message.role === 'user' && message.origin === 'tool_results');
+  const results = newest === undefined ? 0 : estimateMessage(newest);
   const parts = [
     { name: 'the system prompt and the tools', tokens: fixed },
-    { name: 'the newest tool results', tokens: newest },
-    { name: 'the newest messages', tokens: tail },
+    { name: 'the newest tool results', tokens: results },
+    { name: 'the other messages', tokens: estimateMessages(messages) - results },
   ];
   const largest = parts.reduce((most, part) => (part.tokens > most.tokens ? part : most));
   return `The context is full: ${largest.name} take about ${largest.tokens} of ${state.query.limits.contextWindow} tokens.`;

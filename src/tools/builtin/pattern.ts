@@ -32,7 +32,6 @@ const spanLoop = new Script(
     if (found[0] === '') regex.lastIndex += 1;
   }`,
 );
-
 const textLoop = new Script('for (const text of texts) hits.push(text === null || wholeRegex.test(text));');
 
 export class Pattern {

@@ -74,7 +74,8 @@ async function searchFile(
   const found = new Collector(options);
   let skipped: FileMatches['skipped'];
   try {
-    skipped = isHopeful ? await search(file, pattern, found, options, context) : null;
+    // A binary file is named as such although nobody looked for the pattern in it.
+    skipped = isHopeful || file.isBinary ? await search(file, pattern, found, options, context) : null;
   } catch (error) {
     if (!(error instanceof SlowPattern)) throw error;
     skipped = 'slow';

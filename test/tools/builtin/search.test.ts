@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { builtInTools } from '../../../src/tools/builtin/index.ts';
@@ -196,6 +197,23 @@ describe('Grep', () => {
     expect(text).toContain('takes too long there: a');
     expect(() => new Pattern(evil, { ignoreCase: false, multiline: true }).matchSpans(`${'a'.repeat(50)}!`)).toThrow(
       SlowPattern,
+    );
+  });
+
+  it('law: looking at the whole of a text first loses no line', () => {
+    const atom = fc.constantFrom('a', 'b', '.', '[^a]', '\\s', '\\b', '^', '$', '(?!a)', '(?<!b)', '(?=b)', '(?<=a)');
+    const patterns = fc.array(fc.tuple(atom, fc.constantFrom('', '', '*', '+?')), { minLength: 1, maxLength: 4 });
+    const text = fc.stringMatching(/^(?:a|b|\r\n|\n| ){0,12}$/);
+    fc.assert(
+      fc.property(patterns, text, (parts, whole) => {
+        const source = parts.map(([piece, times]) => (/[\\^$(]/.test(piece) ? piece : piece + times)).join('');
+        const pattern = new Pattern(source, { ignoreCase: false, multiline: false });
+        const lines = whole.split(/\r?\n/);
+        const expected = lines.flatMap((line, index) => (new RegExp(source).test(line) ? [index] : []));
+        expect(pattern.matchLines(lines)).toEqual(expected);
+        if (expected.length > 0) expect(pattern.mayMatch([whole])).toEqual([true]);
+      }),
+      { numRuns: 500 },
     );
   });
 

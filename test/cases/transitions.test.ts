@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { continues } from '../../src/core/continue.ts';
+import { clearOutbox, firstRow, follow } from '../../src/core/step.ts';
+import { table } from '../../src/core/table.ts';
+import { terminals } from '../../src/core/terminal.ts';
+import { simulate, simulateRecorded } from '../../src/testing/simulate.ts';
+import { scenario, scenariosIn } from '../support/scenarios.ts';
+
+const times = (count: number, name: string): string[] => Array.from({ length: count }, () => name);
+
+/** What each file does: the continues on its way, how its last query ends, requests to the model and to the summariser. */
+const expected: Readonly<Record<string, [path: string[], end: string, models: number, summaries: number]>> = {
+  'next-turn': [['next_turn'], 'completed done', 2, 0],
+  'collapse-drain-retry': [['collapse_drain_retry'], 'completed done', 2, 0],
+  'reactive-compact-retry': [['reactive_compact_retry'], 'completed done', 2, 1],
+  'max-output-tokens-escalate': [['max_output_tokens_escalate'], 'completed done', 2, 0],
+  'max-output-tokens-recovery': [times(2, 'max_output_tokens_recovery'), 'completed done', 3, 0],
+  'stop-hook-blocking': [['stop_hook_blocking'], 'completed done', 2, 0],
+  'token-budget-continuation': [['token_budget_continuation'], 'completed budget_spent', 2, 0],
+  'completed-done': [[], 'completed done', 1, 0],
+  'completed-budget-spent': [times(3, 'token_budget_continuation'), 'completed budget_spent', 4, 0],
+  'completed-output-limit': [times(3, 'max_output_tokens_recovery'), 'completed output_limit', 4, 0],
+  'completed-refusal': [[], 'completed done', 2, 0],
+  'completed-api-error': [[], 'completed api_error', 1, 0],
+  'completed-stop-hook-limit': [times(8, 'stop_hook_blocking'), 'completed stop_hook_limit', 9, 0],
+  'completed-empty': [[], 'completed empty', 2, 0],
+  'blocking-limit-full': [[], 'blocking_limit', 0, 0],
+  'blocking-limit-refilled': [times(6, 'next_turn'), 'blocking_limit', 6, 2],
+  'prompt-too-long': [[], 'prompt_too_long', 1, 0],
+  'prompt-too-long-after-compaction': [[], 'prompt_too_long', 1, 1],
+  'image-error': [[], 'image_error', 2, 0],
+  'media-replaced': [[], 'completed done', 2, 0],
+  'model-error': [[], 'model_error', 11, 0],
+  fallback: [[], 'completed done', 4, 0],
+  'aborted-streaming': [[], 'aborted_streaming', 1, 0],
+  'aborted-before-it-began': [[], 'aborted_streaming', 0, 0],
+  'aborted-tools': [[], 'aborted_tools', 1, 0],
+  'aborted-by-denial': [[], 'aborted_tools', 1, 0],
+  'submit-while-streaming': [[], 'completed done', 2, 0],
+  'stop-hook-prevented': [[], 'stop_hook_prevented', 1, 0],
+  'hook-stopped': [[], 'hook_stopped', 1, 0],
+  'max-turns': [['next_turn'], 'max_turns', 2, 0],
+  'pause-turn': [[], 'completed done', 2, 0],
+  malformed: [[], 'model_error', 4, 0],
+  'malformed-once': [['next_turn'], 'completed done', 3, 0],
+  'thinking-only-once': [[], 'completed done', 2, 0],
+  'thinking-stripped': [[], 'completed done', 2, 0],
+  'max-tokens-lowered': [[], 'completed done', 2, 0],
+  'auto-compact': [[], 'completed done', 1, 1],
+  'compaction-shrunk': [[], 'completed done', 1, 3],
+  'compaction-failed': [[], 'completed done', 1, 1],
+  'retry-after': [[], 'completed done', 2, 0],
+  'queued-message': [['next_turn'], 'completed done', 2, 0],
+  resumed: [['next_turn'], 'completed done', 2, 0],
+  'tool-use-summary': [['next_turn'], 'completed done', 2, 0],
+};
+
+const files = scenariosIn('transitions');
+const nameOf = (file: string): string => file.replace(/^.*\/|\.json$/g, '');
+
+describe('transitions through the real SDK client', () => {
+  it('have an expectation for each file, and a file for each', () => {
+    expect(files.map(nameOf).toSorted()).toEqual(Object.keys(expected).toSorted());
+  });
+
+  it.each(files)('%s', async (file) => {
+    const result = await simulate(scenario(file));
+    const [path, end, models, summaries] = expected[nameOf(file)]!;
+    expect(result.violations).toEqual([]);
+    expect(result.transitions).toEqual(path);
+    expect([result.terminal?.reason, result.terminal?.outcome].filter(Boolean).join(' ')).toBe(end);
+    expect([result.counts.modelCalls, result.counts.summaryCalls]).toEqual([models, summaries]);
+    expect(result.requests.filter(({ purpose }) => purpose === 'model')).toHaveLength(models);
+    const errors = result.emitted.filter(({ type }) => type === 'error').length;
+    expect(errors).toBe(result.terminals.filter(({ failure }) => failure !== null).length);
+  });
+
+  it('reach every continue and every terminal', async () => {
+    const results = await Promise.all(files.map((file) => simulate(scenario(file))));
+    const continued = new Set(results.flatMap(({ transitions }) => transitions));
+    const ended = new Set(results.flatMap((result) => result.terminals.map(({ reason }) => reason)));
+    expect([...continued].toSorted()).toEqual(Object.keys(continues).toSorted());
+    expect([...ended].toSorted()).toEqual(Object.keys(terminals).toSorted());
+  });
+
+  it('print the same bytes for the same file', async () => {
+    for (const file of files) {
+      const [first, second] = [await simulate(scenario(file)), await simulate(scenario(file))];
+      expect(JSON.stringify(second)).toBe(JSON.stringify(first));
+    }
+  });
+});
+
+/** Names of the rows that fire when a journal is folded. */
+async function rowsOf(file: string): Promise<readonly string[]> {
+  const { journals } = await simulateRecorded(scenario(file));
+  return journals.flatMap(({ config, initial, events }) => {
+    const fired: string[] = [];
+    let state = initial;
+    for (const event of events) {
+      state = clearOutbox(state);
+      for (let row = firstRow(state, event, config, false); row !== null; row = firstRow(state, event, config, true)) {
+        fired.push(row.name);
+        state = follow(row, state, event, config);
+      }
+    }
+    return fired;
+  });
+}
+
+describe('rows', () => {
+  /** Reached by random runs (`test/properties/coverage.test.ts`), where no script can say them. */
+  it('fire in some file, but for those that only a random outside reaches', async () => {
+    const fired = new Set((await Promise.all(files.map(rowsOf))).flat());
+    const silent = table.map(({ name }) => name).filter((name) => !fired.has(name));
+    expect(silent.length).toBeLessThan(table.length / 2);
+  });
+});
