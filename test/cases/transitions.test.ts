@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { continues } from '../../src/core/continue.ts';
-import { clearOutbox, firstRow, follow } from '../../src/core/step.ts';
-import { table } from '../../src/core/table.ts';
 import { terminals } from '../../src/core/terminal.ts';
-import { simulate, simulateRecorded } from '../../src/testing/simulate.ts';
+import { simulate } from '../../src/testing/simulate.ts';
 import { scenario, scenariosIn } from '../support/scenarios.ts';
 
 const times = (count: number, name: string): string[] => Array.from({ length: count }, () => name);
@@ -26,6 +24,14 @@ const expected: Readonly<Record<string, [path: string[], end: string, models: nu
   'completed-empty': [[], 'completed empty', 2, 0],
   'blocking-limit-full': [[], 'blocking_limit', 0, 0],
   'blocking-limit-refilled': [times(6, 'next_turn'), 'blocking_limit', 6, 2],
+  'blocking-limit-refilled-reactively': [
+    ['reactive_compact_retry', 'next_turn', 'reactive_compact_retry', 'next_turn'],
+    'blocking_limit',
+    5,
+    2,
+  ],
+  'reactive-compaction-shrunk': [['reactive_compact_retry'], 'completed done', 2, 2],
+  'image-error-after-compaction': [[], 'image_error', 1, 1],
   'prompt-too-long': [[], 'prompt_too_long', 1, 0],
   'prompt-too-long-after-compaction': [[], 'prompt_too_long', 1, 1],
   'image-error': [[], 'image_error', 2, 0],
@@ -88,31 +94,5 @@ describe('transitions through the real SDK client', () => {
       const [first, second] = [await simulate(scenario(file)), await simulate(scenario(file))];
       expect(JSON.stringify(second)).toBe(JSON.stringify(first));
     }
-  });
-});
-
-/** Names of the rows that fire when a journal is folded. */
-async function rowsOf(file: string): Promise<readonly string[]> {
-  const { journals } = await simulateRecorded(scenario(file));
-  return journals.flatMap(({ config, initial, events }) => {
-    const fired: string[] = [];
-    let state = initial;
-    for (const event of events) {
-      state = clearOutbox(state);
-      for (let row = firstRow(state, event, config, false); row !== null; row = firstRow(state, event, config, true)) {
-        fired.push(row.name);
-        state = follow(row, state, event, config);
-      }
-    }
-    return fired;
-  });
-}
-
-describe('rows', () => {
-  /** Reached by random runs (`test/properties/coverage.test.ts`), where no script can say them. */
-  it('fire in some file, but for those that only a random outside reaches', async () => {
-    const fired = new Set((await Promise.all(files.map(rowsOf))).flat());
-    const silent = table.map(({ name }) => name).filter((name) => !fired.has(name));
-    expect(silent.length).toBeLessThan(table.length / 2);
   });
 });
