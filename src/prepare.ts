@@ -68,6 +68,8 @@ export interface QueryOptions extends LoopOptions, ClientOptions, Omit<QueryStar
   readonly deadlineMs?: number;
   /** Where results go that are too long for the model. Default: a folder of the session in the temporary folder. */
   readonly resultStore?: ResultStore;
+  /** Told of what nobody waits for any more: a late result of a tool that was left behind. Default: nobody. */
+  readonly log?: (sentence: string) => void;
   /** Default: a journal in memory, of which nothing is seen. */
   readonly journal?: Journal;
   /** Goes on from a journal instead of beginning. `prompt` and `messages` are not looked at then. */
@@ -169,6 +171,7 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
       cwd,
       roots,
       abortGraceMs: options.abortGraceMs ?? defaultAbortGraceMs,
+      ...(options.log === undefined ? {} : { log: options.log }),
     }),
     summarizeToolUse: summarizeToolUse({ callModel, smallModel }),
   };
@@ -240,6 +243,7 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'idleTimeoutMs',
   'deadlineMs',
   'resultStore',
+  'log',
   'journal',
   'resume',
   'inspect',

@@ -4,8 +4,8 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import type { PermissionMode } from '../core/config.ts';
 import { UsageError } from './io.ts';
 
-export const outputFormats = ['text', 'json', 'stream-json'] as const;
-export type OutputFormat = (typeof outputFormats)[number];
+const outputFormats = ['text', 'json', 'stream-json'] as const;
+type OutputFormat = (typeof outputFormats)[number];
 
 const permissionModes: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'];
 
@@ -32,7 +32,7 @@ export type CliCommand =
   | { readonly name: 'print'; readonly text: string };
 
 /** The version of the package. */
-export function packageVersion(): string {
+function packageVersion(): string {
   const require = createRequire(import.meta.url);
   return (require('escapement/package.json') as { readonly version: string }).version;
 }

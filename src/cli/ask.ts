@@ -35,7 +35,7 @@ export function permissionPrompt(io: CliIo, pause: () => void): CanUseTool | nul
 }
 
 /** What an answer means; anything unclear is a no. */
-export function answerOf(line: string | null, suggestions: Parameters<CanUseTool>[2]['suggestions']): PermissionAnswer {
+function answerOf(line: string | null, suggestions: Parameters<CanUseTool>[2]['suggestions']): PermissionAnswer {
   switch (line?.trim().toLowerCase().charAt(0)) {
     case 'y':
       return { behavior: 'allow' };

@@ -9,7 +9,7 @@ type Colors = CliIo['colors'];
 const numbers = new Intl.NumberFormat('en-US');
 
 /** A time for people: `7 ms`, `1.3 s`, `2 min 5 s`. */
-export function formatTime(ms: number): string {
+function formatTime(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1_000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;

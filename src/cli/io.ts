@@ -15,7 +15,7 @@ export interface CliIo {
 /** The process itself. */
 export function processIo(): CliIo {
   const { env, stdin, stdout, stderr } = process;
-  const isTerminal = stdout.isTTY === true && stderr.isTTY === true;
+  const isTerminal = stdout.isTTY && stderr.isTTY;
   return {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
@@ -28,7 +28,7 @@ export function processIo(): CliIo {
 }
 
 /** `NO_COLOR` (any value but the empty one) wins, then `FORCE_COLOR`, then whether a terminal is there. */
-export function wantsColor(env: CliIo['env'], isTerminal: boolean): boolean {
+function wantsColor(env: CliIo['env'], isTerminal: boolean): boolean {
   if ((env['NO_COLOR'] ?? '') !== '') return false;
   const force = env['FORCE_COLOR'];
   if (force !== undefined) return force !== '0' && force !== 'false';

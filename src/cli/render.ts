@@ -24,7 +24,7 @@ export function rendererFor(flags: Pick<RunFlags, 'outputFormat' | 'print' | 've
 }
 
 /** The text of the newest answer that has one. */
-export function finalText(messages: readonly Message[]): string {
+function finalText(messages: readonly Message[]): string {
   const answer = messages.findLast((message) => message.role === 'assistant' && !message.refused);
   return (answer?.content ?? []).flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

@@ -24,7 +24,7 @@ import { withoutTrailingThinking } from './wire/blocks.ts';
 export type Ending = 'whole' | 'cut' | 'broken';
 
 /** The blocks that history keeps (section 12 of the loop contract). */
-export function keptBlocks(
+function keptBlocks(
   blocks: readonly AssistantBlock[],
   unfinished: Unfinished | null,
   ending: Ending,
@@ -43,7 +43,7 @@ export function reportedBlocks(scratch: Scratch): readonly AssistantBlock[] {
 }
 
 /** True when the consumer has seen something of the attempt. */
-export function wasShown(state: LoopState, unfinished: Unfinished | null): boolean {
+function wasShown(state: LoopState, unfinished: Unfinished | null): boolean {
   return state.scratch.blocks.length > 0 || unfinished !== null;
 }
 

@@ -1,13 +1,5 @@
 /** The life of one attempt: how it is sent, what it reports, how it is asked again. */
-import {
-  addNote,
-  accountFor,
-  dropAttempt,
-  judge,
-  keepAnswer,
-  keepResults,
-  noAttempt,
-} from './answer.ts';
+import { addNote, accountFor, dropAttempt, judge, keepAnswer, keepResults, noAttempt } from './answer.ts';
 import type { LoopConfig } from './config.ts';
 import { stripThinking } from './context/auto-compact.ts';
 import { replaceMedia } from './context/media.ts';
@@ -226,7 +218,10 @@ export function holdsThinking(state: LoopState): boolean {
 
 export function resendWithoutThinking(state: LoopState): LoopState {
   const dropped = dropAttempt(state, 'its thinking was refused and is stripped');
-  return reask(withoutThinking(dropped, () => true), 'thinkingStripped');
+  return reask(
+    withoutThinking(dropped, () => true),
+    'thinkingStripped',
+  );
 }
 
 export function resendWithoutMedia(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
@@ -245,5 +240,7 @@ export function resendWithoutMedia(state: LoopState, _event: unknown, config: Lo
 export function recordTool(state: LoopState, event: EventOf<'tool.ended'>, config: LoopConfig): LoopState {
   const recorded = recordOutcome(state.scratch.toolRuns, event.toolUseId, event.outcome);
   const toolRuns = schedule(recorded, state.phase === 'streaming' ? 'early' : 'all', config);
-  return { ...state, scratch: { ...state.scratch, toolRuns } };
+  const { notices } = event.outcome;
+  const outbox = [...state.outbox, ...notices.map((text) => ({ type: 'notice', text }) as const)];
+  return { ...state, scratch: { ...state.scratch, toolRuns }, outbox };
 }

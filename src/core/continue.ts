@@ -81,8 +81,7 @@ export const continues: { readonly [Name in ContinueName]: Transition } = {
         from: ['settling'],
         on: 'always',
         to: 'preparing',
-        when: (state, _event, config) =>
-          isVerdict(state, 'output_limit') && escalatedMaxTokens(state, config) !== null,
+        when: (state, _event, config) => isVerdict(state, 'output_limit') && escalatedMaxTokens(state, config) !== null,
         set: escalate,
       }),
     },

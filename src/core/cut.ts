@@ -11,4 +11,3 @@ export function keepCut(state: LoopState): LoopState {
   const cut = { ...answered, scratch: { ...answered.scratch, toolRuns: [] } };
   return addNote(cut, 'continue_request', resumeOrder);
 }
-

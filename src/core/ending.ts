@@ -54,7 +54,6 @@ function finish(state: LoopState, ending: Ending, terminalOf: (facts: TerminalFa
   };
 }
 
-
 export const emptyDetail = 'The model answered with thinking and nothing else, twice.';
 export const uselessSummary = 'The conversation was summarised, but the summary was unusable or freed too little.';
 
@@ -96,7 +95,9 @@ export function outputLimitReached(state: LoopState, _event: unknown, config: Lo
 export function refused(state: LoopState): LoopState {
   const messages = conversation(state);
   const cause = messages.findLastIndex((message) => message.role === 'user' && message.origin === 'user');
-  const marked = messages.map((message, index) => (index < Math.max(0, cause) ? message : { ...message, refused: true }));
+  const marked = messages.map((message, index) =>
+    index < Math.max(0, cause) ? message : { ...message, refused: true },
+  );
   const answer = refusedAnswer(state);
   const dropped = dropAttempt(state, 'the model refused to answer');
   const carried = { ...dropped.carried, messages: [...marked, ...answer] };

@@ -71,4 +71,3 @@ export type EventType = keyof EventTypes;
 export type EventOf<Type extends EventType> = { readonly type: Type } & EventTypes[Type];
 
 export type LoopEvent = { [Type in EventType]: EventOf<Type> }[EventType];
-

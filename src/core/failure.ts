@@ -53,22 +53,6 @@ export interface Failure {
   readonly mediaPaths: readonly (readonly number[])[];
 }
 
-const curedByTime: ReadonlySet<FailureClass> = new Set([
-  'overloaded',
-  'rate_limit',
-  'server',
-  'timeout',
-  'conflict',
-  'connection',
-  'stall',
-  'incomplete',
-]);
-
-/** True when the same request may succeed later. A 400 is never among them: its body would be refused again. */
-export function mayBeCuredByTime(failure: Failure): boolean {
-  return curedByTime.has(failure.class);
-}
-
 /** A failure with every figure absent; the starting point of classifiers and tests. */
 export function failureOf(kind: FailureClass, message: string, status: number | null = null): Failure {
   return {

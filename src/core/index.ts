@@ -1,4 +1,4 @@
-/** `escapement/core`: the loop as a pure function. Imports immer and nothing else; runs wherever JavaScript runs. */
+/** `escapement/core`: the loop as a pure function. Imports nothing; runs wherever JavaScript runs. */
 export { bound, type Bound } from './bound.ts';
 export {
   defaultConfig,
@@ -17,7 +17,7 @@ export { compactThreshold, effectiveWindow, hardLimit } from './context/threshol
 export { contextSize, estimateMessage, estimateText } from './context/tokens.ts';
 export { continues } from './continue.ts';
 export type { Effect, EffectName, EffectOf, EffectTypes, RunningEffect } from './effect.ts';
-export type { EventOf, EventType, LoopEvent } from './event.ts';
+export type { EventOf, EventType, EventTypes, LoopEvent } from './event.ts';
 export { failureOf, type Failure, type FailureClass } from './failure.ts';
 export { initialState, type QueryStart } from './initial-state.ts';
 export { inside, type InsideName } from './inside.ts';
@@ -25,8 +25,16 @@ export type { Json, JsonObject } from './json.ts';
 export type {
   AssistantBlock,
   AssistantMessage,
+  CompactionBlock,
+  DocumentBlock,
+  ImageBlock,
   Message,
   Origin,
+  RedactedThinkingBlock,
+  ServerToolResultBlock,
+  ServerToolUseBlock,
+  TextBlock,
+  ThinkingBlock,
   ToolResultBlock,
   ToolUseBlock,
   Usage,
@@ -35,25 +43,51 @@ export type {
 } from './message.ts';
 export type { Emitted, Observation, Output } from './output.ts';
 export type {
+  Attempt,
+  AttemptEnd,
+  Compaction,
+  ReportedBlock,
+  Scratch,
+  ToolDecision,
+  ToolOutcome,
+  ToolRun,
+  ToolVerdict,
+  Unfinished,
+  Verdict,
+} from './scratch.ts';
+export type {
+  AutoCompactTracking,
   Carried,
   CompletedOutcome,
   ContinueName,
+  DecidingPhase,
   LoopState,
+  MeasuredContext,
+  PendingSummary,
   Phase,
+  QueryAccount,
   QueuedMessage,
+  StagedCollapse,
   Terminal,
+  TerminalFacts,
   TerminalName,
-  ToolOutcome,
   ToolSpec,
-  ToolVerdict,
+  TurnCounters,
   WaitingPhase,
 } from './state.ts';
 export { allows, follow, step, type Step } from './step.ts';
 export { table, type Row, type RowKind } from './table.ts';
 export { terminals } from './terminal.ts';
 export type { ContextChange, FileRecord, PermissionRule, ToolUseContext } from './tools/context.ts';
-export type { Arrow, Transition } from './transition.ts';
+export type { Arrow, Transition, Trigger } from './transition.ts';
 export { projectHistory } from './wire/project.ts';
 export { buildRequest } from './wire/request.ts';
-export type { WireMessage, WireRequest, WireTool } from './wire/request-type.ts';
-// export { validateRequest, type Violation } from './wire/validate.ts';
+export type {
+  WireBlock,
+  WireCacheControl,
+  WireMessage,
+  WireRequest,
+  WireThinking,
+  WireTool,
+} from './wire/request-type.ts';
+export { validateRequest, type RequestLimits, type Violation } from './wire/validate.ts';

@@ -1,11 +1,5 @@
 /** The moves inside an iteration: they start and end effects, and change no carried field but stored messages. */
-import {
-  attemptAnswered,
-  attemptFailed,
-  recordTool,
-  reportBlock,
-  send,
-} from './attempts.ts';
+import { attemptAnswered, attemptFailed, recordTool, reportBlock, send } from './attempts.ts';
 import { compactedState } from './compaction.ts';
 import { needsCompaction, planCut } from './context/auto-compact.ts';
 import { applyLayers } from './context/layers.ts';
@@ -29,9 +23,7 @@ import {
   takeResults,
   withNotices,
 } from './moves.ts';
-import {
-  hasNoRoom,
-} from './recovery.ts';
+import { hasNoRoom } from './recovery.ts';
 import { settling } from './settling.ts';
 import { isEnded } from './tools/schedule.ts';
 import { arrow, type Transition, waitingPhases, yes } from './transition.ts';
@@ -145,7 +137,13 @@ export const inside = {
   compaction_failed: {
     why: 'No usable summary: the history stays as it is and the request is sent; after three in a row the breaker opens.',
     arrows: {
-      answered: arrow({ from: ['compacting'], on: 'compact.answered', to: 'preparing', when: yes, set: compactionFailed }),
+      answered: arrow({
+        from: ['compacting'],
+        on: 'compact.answered',
+        to: 'preparing',
+        when: yes,
+        set: compactionFailed,
+      }),
       failed: arrow({ from: ['compacting'], on: 'compact.failed', to: 'preparing', when: yes, set: compactionFailed }),
     },
   },
@@ -166,7 +164,13 @@ export const inside = {
   stop_hooks_passed: {
     why: 'The stop hooks agree, or crashed, which counts as a pass.',
     arrows: {
-      passed: arrow({ from: ['runningStopHooks'], on: 'stopHooks.ended', to: 'budgeting', when: yes, set: withNotices }),
+      passed: arrow({
+        from: ['runningStopHooks'],
+        on: 'stopHooks.ended',
+        to: 'budgeting',
+        when: yes,
+        set: withNotices,
+      }),
     },
   },
   tool_reported: {
@@ -178,7 +182,13 @@ export const inside = {
   decision_recorded: {
     why: 'A hook or the user decided on a tool use; a resumed run does not ask again.',
     arrows: {
-      decided: arrow({ from: ['streaming', 'runningTools'], on: 'tool.decided', to: null, when: yes, set: recordDecision }),
+      decided: arrow({
+        from: ['streaming', 'runningTools'],
+        on: 'tool.decided',
+        to: null,
+        when: yes,
+        set: recordDecision,
+      }),
     },
   },
   tools_done: {
@@ -216,7 +226,14 @@ export const inside = {
     arrows: {
       ready: arrow({ from: ['ready'], on: 'query.resumed', to: 'preparing', when: yes, set: (state) => state }),
       streaming: arrow({ from: ['streaming'], on: 'query.resumed', to: 'preparing', when: yes, set: resumeStreaming }),
-      compacting: arrow({ from: ['compacting'], on: 'query.resumed', to: 'compacting', reenters: true, when: yes, set: resumeEffect }),
+      compacting: arrow({
+        from: ['compacting'],
+        on: 'query.resumed',
+        to: 'compacting',
+        reenters: true,
+        when: yes,
+        set: resumeEffect,
+      }),
       compactingReactively: arrow({
         from: ['compactingReactively'],
         on: 'query.resumed',
@@ -226,7 +243,14 @@ export const inside = {
         set: resumeEffect,
       }),
       runningTools: arrow({ from: ['runningTools'], on: 'query.resumed', to: null, when: yes, set: resumeTools }),
-      attaching: arrow({ from: ['attaching'], on: 'query.resumed', to: 'attaching', reenters: true, when: yes, set: resumeEffect }),
+      attaching: arrow({
+        from: ['attaching'],
+        on: 'query.resumed',
+        to: 'attaching',
+        reenters: true,
+        when: yes,
+        set: resumeEffect,
+      }),
       runningStopHooks: arrow({
         from: ['runningStopHooks'],
         on: 'query.resumed',

@@ -93,11 +93,14 @@ export function withNotices(state: LoopState, event: { readonly notices: readonl
 
 /** Attachments first, then what the user said: the newest words stand last. */
 export function collect(state: LoopState, event: EventOf<'attachments.collected'>): LoopState {
-  const attached = event.attachments.reduce((next, content) => {
-    const [query, id] = drawId(next.query);
-    const message = userMessage(id, 'attachment', content);
-    return show(addMessage({ ...next, query }, message), { type: 'user', message });
-  }, withNotices(state, event));
+  const attached = event.attachments.reduce(
+    (next, content) => {
+      const [query, id] = drawId(next.query);
+      const message = userMessage(id, 'attachment', content);
+      return show(addMessage({ ...next, query }, message), { type: 'user', message });
+    },
+    withNotices(state, event),
+  );
   const said = attached.query.queued.reduce((next, { id, content }) => {
     const added = addMessage(next, userMessage(id, 'user', content));
     return show(added, { type: 'command', messageId: id, status: 'started' });

@@ -76,13 +76,15 @@ export interface ToolVerdict {
 export interface ToolOutcome {
   readonly content: ToolResultBlock['content'];
   readonly isError: boolean;
-  /** The pipeline stage that ended the call: `run`, `permission`, `hook`, `validation`, ... */
+  /** The pipeline stage that ended the call: `run`, `permission`, `preToolUse`, `validation`, ... */
   readonly stage: string;
   /** A failure that makes the running siblings pointless (a shell command that failed). */
   readonly cancelsSiblings: boolean;
   readonly contextChanges: readonly ContextChange[];
   /** Blocks for the model that stand behind the results (extra context of hooks, images of an error result). */
   readonly attachments: readonly UserBlock[];
+  /** What a person may want to know: a hook crashed. */
+  readonly notices: readonly string[];
   /** A hook stopped the loop: why. */
   readonly stop: string | null;
   /** The user denied and wants the turn to end. */
@@ -146,4 +148,3 @@ export interface Scratch {
   /** `max_tokens` of this iteration lowered to the room that the API named. */
   readonly loweredMaxTokens: number | null;
 }
-

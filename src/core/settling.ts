@@ -13,27 +13,32 @@ import {
 import { isShrinking } from './config.ts';
 import { replaceMedia } from './context/media.ts';
 import { askStopHooks, beginReactiveCompact, startTools } from './moves.ts';
-import {
-  isOverflow,
-  isVerdict,
-  loweredMaxTokens,
-  mayCompactReactively,
-  mayFallBack,
-  mayRetry,
-} from './recovery.ts';
+import { isOverflow, isVerdict, loweredMaxTokens, mayCompactReactively, mayFallBack, mayRetry } from './recovery.ts';
 import { arrow, type Transition } from './transition.ts';
 
 export const settling = {
   fell_back: {
     why: 'Three overloads in a row: the next model of the list takes over for the rest of the query.',
     arrows: {
-      overloaded: arrow({ from: ['settling'], on: 'always', to: 'preparing', when: (state, _event, config) => mayFallBack(state, config), set: fallBack }),
+      overloaded: arrow({
+        from: ['settling'],
+        on: 'always',
+        to: 'preparing',
+        when: (state, _event, config) => mayFallBack(state, config),
+        set: fallBack,
+      }),
     },
   },
   retried: {
     why: 'Time may cure it: the same request after a wait.',
     arrows: {
-      failed: arrow({ from: ['settling'], on: 'always', to: 'preparing', when: (state, _event, config) => mayRetry(state, config), set: retry }),
+      failed: arrow({
+        from: ['settling'],
+        on: 'always',
+        to: 'preparing',
+        when: (state, _event, config) => mayRetry(state, config),
+        set: retry,
+      }),
     },
   },
   pause_resent: {
@@ -117,7 +122,13 @@ export const settling = {
   tools_started: {
     why: 'The answer asks for tools and is whole: those that had to wait for the stop reason may start.',
     arrows: {
-      asked: arrow({ from: ['settling'], on: 'always', to: 'runningTools', when: (state) => isVerdict(state, 'tools'), set: startTools }),
+      asked: arrow({
+        from: ['settling'],
+        on: 'always',
+        to: 'runningTools',
+        when: (state) => isVerdict(state, 'tools'),
+        set: startTools,
+      }),
     },
   },
   reactive_compaction_began: {
@@ -148,7 +159,13 @@ export const settling = {
   stop_hooks_skipped: {
     why: 'The model says that it is done and there is nobody to disagree.',
     arrows: {
-      done: arrow({ from: ['settling'], on: 'always', to: 'budgeting', when: (state) => isVerdict(state, 'done'), set: askStopHooks }),
+      done: arrow({
+        from: ['settling'],
+        on: 'always',
+        to: 'budgeting',
+        when: (state) => isVerdict(state, 'done'),
+        set: askStopHooks,
+      }),
     },
   },
 } as const satisfies { readonly [name: string]: Transition };

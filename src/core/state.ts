@@ -11,7 +11,6 @@ export type {
   Attempt,
   AttemptEnd,
   Compaction,
-  ReportedBlock,
   Scratch,
   ToolDecision,
   ToolOutcome,
@@ -213,4 +212,3 @@ export interface LoopState {
   /** What the newest event showed to the consumer. */
   readonly outbox: readonly Output[];
 }
-

@@ -74,7 +74,9 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         to: 'ended',
         when: (_state, _event, config) => hasBudget(config),
         set: (state, _event, config) =>
-          complete(state, 'budget_spent', { detail: `${state.query.budgetUsed} of ${config.tokenBudget} tokens used.` }),
+          complete(state, 'budget_spent', {
+            detail: `${state.query.budgetUsed} of ${config.tokenBudget} tokens used.`,
+          }),
       }),
       done: arrow({
         from: ['budgeting'],
@@ -135,7 +137,8 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         on: 'compact.answered',
         to: 'ended',
         when: (state) => state.scratch.compaction?.cures === 'overflow',
-        set: (state, _event, config) => end(state, 'prompt_too_long', { failure: shownFailure(state, config), detail: uselessSummary }),
+        set: (state, _event, config) =>
+          end(state, 'prompt_too_long', { failure: shownFailure(state, config), detail: uselessSummary }),
       }),
       compactionFailed: arrow({
         from: ['compactingReactively'],
@@ -158,15 +161,15 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         on: 'always',
         to: 'ended',
         when: (state) => isVerdict(state, 'media'),
-        set: (state, _event, config) =>
-          end(keepBroken(state), 'image_error', { failure: shownFailure(state, config) }),
+        set: (state, _event, config) => end(keepBroken(state), 'image_error', { failure: shownFailure(state, config) }),
       }),
       compactionAnswered: arrow({
         from: ['compactingReactively'],
         on: 'compact.answered',
         to: 'ended',
         when: yes,
-        set: (state, _event, config) => end(state, 'image_error', { failure: shownFailure(state, config), detail: uselessSummary }),
+        set: (state, _event, config) =>
+          end(state, 'image_error', { failure: shownFailure(state, config), detail: uselessSummary }),
       }),
       compactionFailed: arrow({
         from: ['compactingReactively'],
@@ -252,9 +255,13 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         to: 'ended',
         when: (state) => stopWord(state) !== null && !state.scratch.toolRuns.some(isRunning),
         set: (state) =>
-          end(keepResultsWith(state, () => 'Not run: a hook stopped the loop.'), 'hook_stopped', {
-            detail: stopWord(state) ?? '',
-          }),
+          end(
+            keepResultsWith(state, () => 'Not run: a hook stopped the loop.'),
+            'hook_stopped',
+            {
+              detail: stopWord(state) ?? '',
+            },
+          ),
       }),
     },
   },
@@ -266,7 +273,8 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         on: 'always',
         to: 'ended',
         when: (state, _event, config) => config.maxTurns !== null && state.carried.turnCount + 1 > config.maxTurns,
-        set: (state, _event, config) => end(state, 'max_turns', { detail: `The limit of ${config.maxTurns} turns is reached.` }),
+        set: (state, _event, config) =>
+          end(state, 'max_turns', { detail: `The limit of ${config.maxTurns} turns is reached.` }),
       }),
     },
   },

@@ -47,6 +47,5 @@ export const waitingPhases: readonly WaitingPhase[] = [
   'runningStopHooks',
 ];
 
-
 /** Every phase that decides at once. */
 export const decidingPhases: readonly DecidingPhase[] = ['preparing', 'settling', 'advancing', 'budgeting'];

@@ -64,7 +64,7 @@ async function perform<Name extends EffectName>(
 }
 
 /** The event that ends an effect whose runner threw. */
-export function thrownEvent(effect: RunningEffect, error: unknown): LoopEvent {
+function thrownEvent(effect: RunningEffect, error: unknown): LoopEvent {
   const text = error instanceof Error ? error.message : String(error);
   const failure = failureOf('thrown', `The effect ${effect.type} threw: ${text}`);
   const effectId = effect.id;

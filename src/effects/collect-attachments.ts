@@ -14,6 +14,7 @@ export type AttachmentProvider = (
   signal: AbortSignal,
 ) => Promise<readonly (readonly UserBlock[])[]>;
 
+/** Where attachments and tools come from. */
 export interface CollectAttachmentsDeps {
   readonly providers: readonly AttachmentProvider[];
   /** The tools of now; null when they never change. */

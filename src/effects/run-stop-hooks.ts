@@ -8,6 +8,7 @@ import type { EffectRunner } from './io.ts';
 /** After an abort a hook may clean up for so many milliseconds (a command hook kills its process). */
 const abortGraceMs = 5_000;
 
+/** The stop hooks of a query; may be empty. */
 export interface RunStopHooksDeps {
   readonly hooks: readonly StopHook[];
 }

@@ -30,14 +30,19 @@ export function runTool(given: RunToolDeps): EffectRunner<'runTool'> {
     const progress = startProgress(effect, summaryOf(deps, effect), io);
     const decided = (decision: ToolDecision): void =>
       io.post({ type: 'tool.decided', effectId: id, toolUseId, decision });
-    const outcome = await runPipeline({ toolUseId, name, input, shared: context, decisions }, deps, {
+    const notices: string[] = [];
+    const ran = await runPipeline({ toolUseId, name, input, shared: context, decisions }, deps, {
       clock: io.clock,
       signal: io.signal,
       progress: progress.show,
-      notice: progress.note,
+      notice: (sentence) => {
+        progress.note(sentence);
+        notices.push(sentence);
+      },
       began: progress.restart,
       decided,
     });
+    const outcome = { ...ran, notices: [...ran.notices, ...notices] };
     progress.end(outcome);
     if (!io.signal.aborted) io.post({ type: 'tool.ended', effectId: id, toolUseId, outcome });
   };

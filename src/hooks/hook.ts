@@ -44,6 +44,7 @@ export interface PreToolUseHook extends ToolHookBase {
   ) => PreToolUseAnswer | undefined | void | Promise<PreToolUseAnswer | undefined | void>;
 }
 
+/** What a PostToolUse hook may say; an empty answer is a pass. */
 export interface PostToolUseAnswer {
   /** Shown to the model behind the results of the turn. */
   readonly context?: string | undefined;
@@ -67,6 +68,7 @@ export interface StopView {
   readonly messages: readonly Message[];
 }
 
+/** What a Stop hook may say; an empty answer is a pass. */
 export interface StopAnswer {
   /** What is still wrong, one entry each; the model is sent back to work. */
   readonly block?: readonly string[] | undefined;
@@ -89,6 +91,7 @@ export interface Hooks {
   readonly stop: readonly StopHook[];
 }
 
+/** No hooks at all. */
 export const noHooks: Hooks = { preToolUse: [], postToolUse: [], stop: [] };
 
 // Hooks are foreign code: what they answer is checked, and an unknown key is nonsense (a misspelt `deny` must not pass).
@@ -96,6 +99,7 @@ export const noHooks: Hooks = { preToolUse: [], postToolUse: [], stop: [] };
 const jsonObject = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 const text = z.string().optional();
 
+/** Checks what a PreToolUse hook answers. */
 export const preToolUseAnswer: z.ZodType<PreToolUseAnswer | undefined> = z
   .strictObject({
     decision: z.enum(['allow', 'deny', 'ask']).optional(),
@@ -106,10 +110,12 @@ export const preToolUseAnswer: z.ZodType<PreToolUseAnswer | undefined> = z
   })
   .optional();
 
+/** Checks what a PostToolUse hook answers. */
 export const postToolUseAnswer: z.ZodType<PostToolUseAnswer | undefined> = z
   .strictObject({ context: text, stop: text })
   .optional();
 
+/** Checks what a Stop hook answers. */
 export const stopAnswer: z.ZodType<StopAnswer | undefined> = z
   .strictObject({ block: z.array(z.string()).readonly().optional(), prevent: text })
   .optional();

@@ -4,7 +4,7 @@ import type { LoopEvent } from '../core/event.ts';
 import type { LoopState } from '../core/state.ts';
 import { step } from '../core/step.ts';
 
-export const journalVersion = 1;
+const journalVersion = 1;
 
 /** A whole recorded query; plain JSON but for `config.microcompactor`. */
 export interface RecordedQuery {

@@ -6,7 +6,6 @@ import type { LoopEvent } from '../core/event.ts';
 import { type Failure, type FailureClass, failureOf } from '../core/failure.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { AssistantBlock, Usage } from '../core/message.ts';
-import { runningIds } from '../core/effects-between.ts';
 import { phaseEffectId, runningTools } from '../core/running.ts';
 import type { LoopState, ToolOutcome, Unfinished } from '../core/state.ts';
 
@@ -222,6 +221,7 @@ function outcome(choose: Choose): ToolOutcome {
     cancelsSiblings: choose(3) === 2,
     contextChanges: choose(5) === 4 ? [{ type: 'permissionMode', mode: 'acceptEdits' }] : [],
     attachments: choose(6) === 5 ? text('more') : [],
+    notices: choose(12) === 11 ? ['a hook crashed'] : [],
     stop: choose(20) === 19 ? 'the hook says stop' : null,
     interrupt: choose(30) === 29,
   };
@@ -269,9 +269,4 @@ function lateEvent(state: LoopState, choose: Choose): LoopEvent {
     { type: 'attachments.collected', effectId, attachments: [text('late')], tools: null, notices: [] },
     { type: 'toolUse.summarized', effectId, text: 'late' },
   ]);
-}
-
-/** True when nothing that the state started is still waited for. */
-export function isAtRest(state: LoopState): boolean {
-  return runningIds(state).length === 0;
 }

@@ -1,6 +1,6 @@
 /** A simulated run as text: what happened, line by line. */
 import type { Emitted } from '../core/output.ts';
-import type { SimulationResult } from './simulate.ts';
+import type { SimulationResult } from './simulation-result.ts';
 
 /** Longest text of one line, in characters. */
 const longestText = 100;

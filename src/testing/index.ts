@@ -6,5 +6,7 @@ export { type ModelEntry, parseScenario, type Scenario, ScenarioError, scenarioS
 export { scriptedFetch } from './scripted-fetch.ts';
 export { type RecordedRequest, ScriptedModel, type ScriptedModelOptions } from './scripted-model.ts';
 export { listen, type ScriptedServer } from './scripted-server.ts';
-export { simulate, type SimulationResult } from './simulate.ts';
+export { simulate } from './simulate.ts';
+export type { SimulationResult } from './simulation-result.ts';
+export { brokenLaws } from './run-laws.ts';
 export { runInVirtualTime, VirtualClock } from './virtual-clock.ts';

@@ -194,7 +194,7 @@ function switched(writer: Writer, message: string | undefined): string {
   return message === undefined ? '' : writer.close() + writer.start(message);
 }
 
-export function errorFrame(type: string, message: string): string {
+function errorFrame(type: string, message: string): string {
   return frame('error', { type: 'error', error: { type, message } });
 }
 

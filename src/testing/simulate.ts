@@ -1,59 +1,21 @@
 /** Runs a scenario through the real engine in virtual time: same file, same seed, same bytes. */
 import { bound } from '../core/bound.ts';
-import type { LoopConfig } from '../core/config.ts';
 import type { LoopEvent } from '../core/event.ts';
-import type { Message, UserBlock } from '../core/message.ts';
 import type { Emitted } from '../core/output.ts';
-import type { ContinueName, LoopState, QueuedMessage, StagedCollapse, Terminal } from '../core/state.ts';
-import { projectHistory } from '../core/wire/project.ts';
-import { ingestMessages, type LooseMessage } from '../core/wire/ingest.ts';
-import type { WireMessage } from '../core/wire/request-type.ts';
-import { validateRequest } from '../core/wire/validate.ts';
-import { type Query, query } from '../query.ts';
-import type { QueryOptions } from '../prepare.ts';
+import type { ContinueName, LoopState, Terminal } from '../core/state.ts';
 import { watchPath } from '../inspect/watch-path.ts';
-import { memoryJournal, type RecordedQuery, replay } from '../session/journal.ts';
+import type { QueryOptions } from '../prepare.ts';
+import { type Query, query } from '../query.ts';
+import { memoryJournal, type RecordedQuery } from '../session/journal.ts';
 import { createMemoryStore } from '../tools/result-store.ts';
+import { brokenLaws } from './run-laws.ts';
 import type { Scenario } from './scenario.ts';
-import { expandBlocks } from './scenario-media.ts';
+import { scenarioHistory, scenarioPrompt, scenarioStaged } from './scenario-history.ts';
 import { scenarioHooks, scenarioPermissions, scenarioTools, type SimulationProbe } from './scenario-tools.ts';
 import { scriptedFetch } from './scripted-fetch.ts';
 import { ScriptedModel } from './scripted-model.ts';
+import type { SimulationResult } from './simulation-result.ts';
 import { runInVirtualTime, VirtualClock } from './virtual-clock.ts';
-
-/** What a simulated run did; the shape of `escapement simulate --json`. */
-export interface SimulationResult {
-  readonly name: string;
-  /** How the last query ended; null when it died and was not resumed. */
-  readonly terminal: Terminal | null;
-  /** How every query ended, in order. */
-  readonly terminals: readonly Terminal[];
-  readonly transitions: readonly ContinueName[];
-  readonly turnCount: number;
-  readonly counts: {
-    readonly modelCalls: number;
-    readonly summaryCalls: number;
-    readonly toolRuns: number;
-    readonly stopHookRuns: number;
-  };
-  /** Worst case of one query, computed beforehand. */
-  readonly bound: { readonly modelCalls: number; readonly summaryCalls: number };
-  readonly events: readonly { readonly index: number; readonly type: LoopEvent['type']; readonly phase: string }[];
-  readonly requests: readonly {
-    readonly purpose: string;
-    readonly model: string;
-    readonly maxTokens: number;
-    readonly messages: readonly WireMessage[];
-    readonly estimate: number;
-  }[];
-  /** What the consumer saw, fragments left out. */
-  readonly emitted: readonly Emitted[];
-  readonly messages: readonly Message[];
-  readonly queued: readonly QueuedMessage[];
-  readonly violations: readonly string[];
-  /** Virtual milliseconds that the run took. */
-  readonly ms: number;
-}
 
 const defaultWindow = 200_000;
 const defaultMaxOutput = 64_000;
@@ -136,13 +98,13 @@ class Simulation {
   }
 
   async run(): Promise<SimulationResult> {
-    const { messages, prompt, then = [], staged = [] } = this.#scenario;
-    const history = ingestMessages((messages ?? []).map(expandMessage) as readonly LooseMessage[], 'scripted-model');
+    const { prompt, then = [] } = this.#scenario;
+    const history = scenarioHistory(this.#scenario, 'scripted-model');
     await this.#runQuery({
       ...this.#options,
-      ...(prompt === undefined ? {} : { prompt: expandPrompt(prompt) }),
+      ...(prompt === undefined ? {} : { prompt: scenarioPrompt(prompt) }),
       messages: history,
-      staged: staged.map(({ from, to, summary }) => stagedSpan(history, from, to, summary)),
+      staged: scenarioStaged(this.#scenario, history),
     });
     for (const next of then) {
       if ('resume' in next) await this.#resume(next.resume.cut);
@@ -156,7 +118,7 @@ class Simulation {
     await this.#runQuery({
       ...this.#options,
       ...config,
-      prompt: expandPrompt(prompt),
+      prompt: scenarioPrompt(prompt),
       messages: state?.carried.messages ?? [],
       ...(state === null || state === undefined ? {} : { toolUseContext: state.carried.toolUseContext }),
       queued: this.#query?.queued ?? [],
@@ -250,24 +212,16 @@ class Simulation {
 
   #checkLaws(ended: Query): void {
     const { state } = ended;
-    if (state === null || this.#recorded === null) return;
     // What died is counted by the query that goes on from its journal.
-    if (this.#diesAt() !== null) return;
-    const { config } = this.#recorded;
+    if (state === null || this.#recorded === null || this.#diesAt() !== null) return;
     this.#modelCalls += state.query.modelCalls;
     this.#summaryCalls += state.query.summaryCalls;
-    if (JSON.stringify(replay(this.#recorded)) !== JSON.stringify(state))
-      this.#violate('the journal replays to another state');
-    if (this.#clock.pending > 0) this.#violate(`${this.#clock.pending} timers are left`);
-    const worst = bound(config).modelCalls * (config.maxTurns === null ? state.carried.turnCount : 1);
-    if (state.query.modelCalls > worst)
-      this.#violate(`${state.query.modelCalls} model calls are more than the bound ${worst}`);
-    for (const { path, message } of checkHistory(state, config))
-      this.#violate(`the history that is left: ${path}: ${message}`);
+    for (const broken of brokenLaws(this.#recorded, state)) this.#violate(broken);
+    if (this.#clock.pending > 0) this.#violate(`${this.#clock.pending} timers are left.`);
   }
 
   #violate(what: string): void {
-    this.#violations.push(`Query ${this.#queries}: ${what}.`);
+    this.#violations.push(`Query ${this.#queries}: ${what}`);
   }
 
   #result(): SimulationResult {
@@ -314,29 +268,4 @@ function seedOf(seed: number, number: number): string {
   const hex = (value: number, digits: number): string =>
     (value >>> 0).toString(16).padStart(digits, '0').slice(-digits);
   return `${hex(seed, 8)}-${hex(number, 4)}-4000-8000-000000000000`;
-}
-
-/** The request that the next user message would send: it must be one that the API takes. */
-function checkHistory(state: LoopState, config: LoopConfig): ReturnType<typeof validateRequest> {
-  const messages = projectHistory(
-    [
-      ...state.carried.messages,
-      { role: 'user', id: 'next', origin: 'user', refused: false, content: [{ type: 'text', text: 'next' }] },
-    ],
-    { thinkingOf: null, endsPaused: false },
-  );
-  const request = { model: 'm', max_tokens: 1, messages };
-  return validateRequest(request, { ...state.query.limits, estimate: null, profile: config.profile });
-}
-
-function stagedSpan(history: readonly Message[], from: number, to: number, summary: string): StagedCollapse {
-  return { firstId: history[from]?.id ?? '', lastId: history[to]?.id ?? '', summary };
-}
-
-function expandMessage(message: NonNullable<Scenario['messages']>[number]): unknown {
-  return typeof message.content === 'string' ? message : { ...message, content: expandBlocks(message.content) };
-}
-
-function expandPrompt(prompt: string | readonly unknown[]): string | readonly UserBlock[] {
-  return typeof prompt === 'string' ? prompt : (expandBlocks(prompt) as readonly UserBlock[]);
 }

@@ -12,7 +12,7 @@ interface Timer {
 const quietRounds = 3;
 
 /** Where virtual time begins: 2026-01-01T00:00:00Z, in milliseconds. */
-export const virtualEpoch = Date.UTC(2026, 0, 1);
+const virtualEpoch = Date.UTC(2026, 0, 1);
 
 export class VirtualClock implements Clock {
   #now = virtualEpoch;

@@ -70,6 +70,7 @@ export type Step<Value> = { readonly value: Value } | { readonly outcome: ToolOu
 
 const defaultAbortGraceMs = 5_000;
 
+/** Puts together what the stages of one call have at hand; `outsideAllowed` is off until permission is given. */
 export function scopeOf(tool: Tool, call: ToolCall, deps: PipelineDeps, io: CallIo): CallScope {
   const context: ToolRunContext = {
     toolUseId: call.toolUseId,

@@ -15,6 +15,7 @@ export interface PermissionRequest {
   readonly suggestions: readonly PermissionRule[];
 }
 
+/** What the user says to one call. Unknown members are left out, a wrong type makes it no answer. */
 export type PermissionAnswer =
   | {
       readonly behavior: 'allow';

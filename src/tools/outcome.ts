@@ -46,6 +46,7 @@ export function outcomeOf(stage: PipelineStage, content: readonly ToolContent[],
     cancelsSiblings: false,
     contextChanges: [],
     attachments: isError ? media : [],
+    notices: [],
     stop: null,
     interrupt: false,
   };

@@ -6,6 +6,7 @@ import type { PermissionRule } from '../core/tools/context.ts';
 import type { PermissionAnswer } from './can-use-tool.ts';
 import type { Decider } from './permissions.ts';
 
+/** Who let a call run or not, why, and what was changed on the way. Holds for one hash of an input. */
 export interface RecordedAnswer {
   readonly behavior: 'allow' | 'deny';
   readonly by: Decider;

@@ -10,6 +10,7 @@ import type { PermissionOpinion } from './tool.ts';
 /** Who decided. `nobody`: it had to be asked and there was nobody. */
 export type Decider = 'rule' | 'tool' | 'mode' | 'hook' | 'user' | 'nobody';
 
+/** Everything that the judgement of a call depends on. */
 export interface PermissionQuestion {
   /** All rules, those that were added while the query ran included. */
   readonly rules: readonly PermissionRule[];
@@ -25,6 +26,7 @@ export interface PermissionQuestion {
   readonly edit: boolean;
 }
 
+/** What is to be done with a call; `ask` where only a person can say. */
 export interface PermissionVerdict {
   readonly behavior: 'allow' | 'deny' | 'ask';
   readonly by: Decider;

@@ -25,7 +25,8 @@ const mostIssues = 10;
 const longestIssue = 300;
 
 /**
- * Schema, semantic validation, backfill. `author` is null for the model's own input; errors name any other. The input itself is never changed: the transcript keeps what the model wrote.
+ * Schema, semantic validation, backfill. `author` is null for the model's own input; errors name any other. The input
+ * itself is never changed: the transcript keeps what the model wrote.
  */
 export async function readInput(
   scope: CallScope,

@@ -3,6 +3,7 @@ import type { Json } from '../core/json.ts';
 import type { ToolSpec, ToolVerdict } from '../core/state.ts';
 import type { Tool } from './tool.ts';
 
+/** A fixed set of tools; a changed set is a new registry. */
 export interface ToolRegistry {
   /** Built-in tools first, each group sorted by name. */
   readonly tools: readonly Tool[];

@@ -4,6 +4,7 @@ import { realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
+/** Keeps results that are too long for the model, for as long as the session lasts. */
 export interface ResultStore {
   /** Absolute real path of the folder that holds the results, which tools may read; null when there is none on disk. */
   readonly folder: string | null;

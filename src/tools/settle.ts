@@ -12,6 +12,7 @@ export type Settled<Value> =
   /** The outer signal aborted. */
   | { readonly type: 'aborted' };
 
+/** When foreign code is ended, and who hears of it. */
 export interface SettleOptions {
   readonly clock: Clock;
   /** Aborts the work from outside. */

@@ -5,6 +5,7 @@ import type { JsonObject } from '../core/json.ts';
 import type { DocumentBlock, ImageBlock, TextBlock, UserBlock } from '../core/message.ts';
 import type { ContextChange, ToolUseContext } from '../core/tools/context.ts';
 
+/** What a result may hold. */
 export type ToolContent = TextBlock | ImageBlock | DocumentBlock;
 
 /** What a tool may use while it runs. */
@@ -29,6 +30,7 @@ export interface ToolRunContext {
   readonly progress: (text: string) => void;
 }
 
+/** What a run gives; a plain text is short for `{ content: text }`. Anything else is an error result. */
 export interface ToolOutput {
   /** Text for the model, or blocks. */
   readonly content: string | readonly ToolContent[];
@@ -56,6 +58,7 @@ export type PermissionTarget =
   /** Nothing that a pattern could describe: an allow rule with a pattern never matches, a deny or ask rule asks. */
   | { readonly type: 'none' };
 
+/** What a tool says of itself. A throw of any function here ends one call, never the query. */
 export interface ToolDefinition<Schema extends z.ZodType = z.ZodType> {
   /** `[a-zA-Z0-9_-]{1,64}`. */
   readonly name: string;

@@ -22,6 +22,7 @@ const outcome: ToolOutcome = {
   cancelsSiblings: false,
   contextChanges: [],
   attachments: [],
+  notices: [],
   stop: null,
   interrupt: false,
 };

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { execa, type Options } from 'execa';
 
-export const binary = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const binary = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** Runs the real binary without any credential of the machine. Never rejects. */
 export function run(argv: readonly string[], options: Options & { env?: Record<string, string | undefined> } = {}) {

@@ -5,7 +5,7 @@ import type { EventType } from '../../src/core/event.ts';
 import type { Emitted } from '../../src/core/output.ts';
 import type { CompletedOutcome } from '../../src/core/state.ts';
 import { terminals } from '../../src/core/terminal.ts';
-import type { SimulationResult } from '../../src/testing/simulate.ts';
+import type { SimulationResult } from '../../src/testing/simulation-result.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
 import { all, names } from './markdown.ts';
 

@@ -18,7 +18,7 @@ interface Law {
 const parts = ['core', 'effects', 'model', 'tools', 'hooks', 'session', 'inspect', 'machines', 'clock'] as const;
 
 const laws: { readonly [Name in Area]: Law } = {
-  core: { areas: [], packages: ['immer'] },
+  core: { areas: [], packages: [] },
   clock: { areas: [], packages: [] },
   machines: { areas: ['core'], types: ['effects'], packages: ['xstate'] },
   session: { areas: ['core', 'clock'] },

@@ -6,7 +6,7 @@ import type { Message, UserBlock } from '../../src/core/message.ts';
 import type { LoopState } from '../../src/core/state.ts';
 import { adversaryEvent, type Choose, choicesFrom } from '../../src/testing/adversary.ts';
 
-export const seed = '00000000-0000-4000-8000-000000000000';
+const seed = '00000000-0000-4000-8000-000000000000';
 
 /** Small windows and small limits, so that every rung is reached within a few events. */
 export const configs: fc.Arbitrary<LoopConfig> = fc
@@ -65,7 +65,7 @@ function clearOldResults(state: LoopState): LoopState {
 }
 
 /** A history with a turn, thinking, an image and spans that may be staged. */
-export const history: readonly Message[] = [
+const history: readonly Message[] = [
   { role: 'user', id: 'm0', origin: 'user', refused: false, content: [{ type: 'text', text: 'first '.repeat(40) }] },
   {
     role: 'assistant',

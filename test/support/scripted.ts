@@ -10,7 +10,7 @@ import { VirtualClock } from '../../src/testing/virtual-clock.ts';
 import { createMemoryStore } from '../../src/tools/result-store.ts';
 import { tool } from '../../src/tools/tool.ts';
 
-export const limits = { contextWindow: 200_000, maxOutput: 64_000 };
+const limits = { contextWindow: 200_000, maxOutput: 64_000 };
 
 /** A tool that answers at once. */
 export const echo = tool({

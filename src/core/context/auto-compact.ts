@@ -23,7 +23,7 @@ const askForSummary = [
 ].join(' ');
 
 /** True when the context is large enough for auto-compact to begin, whether or not it may. */
-export function isOverThreshold(state: LoopState, config: LoopConfig): boolean {
+function isOverThreshold(state: LoopState, config: LoopConfig): boolean {
   return contextSize(state, config) >= compactThreshold(state, config);
 }
 
@@ -44,7 +44,7 @@ export function isRefilled(state: LoopState, config: LoopConfig): boolean {
  * Index at which the protected tail begins: the largest tail that fits `tailSize`, cut where no tool use is separated
  * from its result. 0 when nothing can be summarised.
  */
-export function compactionCut(messages: readonly Message[], tail: number): number {
+function compactionCut(messages: readonly Message[], tail: number): number {
   let cut = messages.length;
   let tokens = 0;
   for (let index = messages.length - 1; index > 0; index -= 1) {

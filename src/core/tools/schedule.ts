@@ -14,12 +14,12 @@ export function isEnded(run: ToolRun): boolean {
 }
 
 /** True when a hook or the user wants no further tool to start. */
-export function isHeld(runs: readonly ToolRun[]): boolean {
+function isHeld(runs: readonly ToolRun[]): boolean {
   return runs.some((run) => run.outcome !== null && (run.outcome.stop !== null || run.outcome.interrupt));
 }
 
 /** Indexes of the waiting runs that may start now, in the order of the calls. */
-export function startable(runs: readonly ToolRun[], mode: ScheduleMode, limit: number): readonly number[] {
+function startable(runs: readonly ToolRun[], mode: ScheduleMode, limit: number): readonly number[] {
   if (isHeld(runs)) return [];
   const started: number[] = [];
   let running = 0;
@@ -80,6 +80,7 @@ export function syntheticOutcome(text: string): ToolOutcome {
     cancelsSiblings: false,
     contextChanges: [],
     attachments: [],
+    notices: [],
     stop: null,
     interrupt: false,
   };

@@ -9,7 +9,10 @@ export interface ImageSize {
 const lookedAt = 64 * 1024;
 
 const digits = new Map(
-  [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].map((character, value) => [character, value]),
+  Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/', (character, value) => [
+    character,
+    value,
+  ]),
 );
 
 /** Width and height in pixels of a PNG, GIF, WebP or JPEG; null for anything else. */

@@ -5,7 +5,6 @@
 import {
   type AssistantMessage,
   isToolResult,
-  isToolUse,
   type Message,
   type ToolResultBlock,
   type UserBlock,
@@ -180,9 +179,4 @@ function note(text: string): WireMessage {
   const message: WireMessage = { role: 'user', content: [{ type: 'text', text }] };
   notes.set(text, message);
   return message;
-}
-
-/** True when some message asks for a tool: the API wants the tool list with such a history. */
-export function asksForTools(messages: readonly Message[]): boolean {
-  return messages.some((message) => message.role === 'assistant' && message.content.some(isToolUse));
 }

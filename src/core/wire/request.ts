@@ -69,7 +69,7 @@ function outputConfig(state: LoopState, config: LoopConfig): JsonObject | null {
 }
 
 /** Thinking that fits under `maxTokens`; null when it is off or does not fit. */
-export function thinkingFor(config: LoopConfig, maxTokens: number): WireThinking | null {
+function thinkingFor(config: LoopConfig, maxTokens: number): WireThinking | null {
   if (config.thinking === 'off') return null;
   if (config.thinking === 'adaptive') return config.profile === 'anthropic' ? { type: 'adaptive' } : null;
   const budget = Math.min(config.thinking, maxTokens - 1);

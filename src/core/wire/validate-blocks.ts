@@ -1,4 +1,5 @@
 /** Single blocks: text, thinking, names and ids, Unicode. */
+import { textIn } from '../json.ts';
 import { isBlank } from '../message.ts';
 import { isToolUseId, normaliseToolName } from './blocks.ts';
 import type { WireBlock, WireMessage } from './request-type.ts';
@@ -28,7 +29,7 @@ function checkThinking(thinks: boolean, isLast: boolean, path: string, report: R
 function checkBlock(block: WireBlock, path: string, report: Report): void {
   switch (block.type) {
     case 'text':
-      if (isBlank(String(block['text'] ?? ''))) report('blank_text', path, 'The text is empty or only white space.');
+      if (isBlank(textIn(block['text']))) report('blank_text', path, 'The text is empty or only white space.');
       return;
     case 'tool_use':
       checkUse(block, path, report);

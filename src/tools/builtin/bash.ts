@@ -17,6 +17,7 @@ const bashLimits = {
 /** Variables that commands do not get: a command that the model writes has no business with our key. */
 const secrets = new Set(['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN']);
 
+/** What a host may set; read once, when the tool is made. */
 export interface BashOptions {
   /** Environment of the commands. Default: the process's own. The keys for the API are taken out of it. */
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -20,6 +20,7 @@ type EditInput = z.output<typeof input>;
 /** Longest diff in a result, in characters, and the edit distance in lines up to which one is looked for. */
 const diffLimits = { characters: 8_000, distance: 2_000, context: 3 } as const;
 
+/** Edit{file_path, old_string, new_string, replace_all}: an edit; refuses what was not read or has changed. */
 export const editTool: Tool = tool({
   name: 'Edit',
   isBuiltIn: true,

@@ -42,6 +42,7 @@ export async function checkedPath(path: string, context: ToolRunContext, access:
   throw new FileProblem(`${path} is outside of the workspace ${context.cwd}, and nobody has allowed that.`);
 }
 
+/** An open regular file that was checked. Whoever opened it closes the handle. */
 export interface OpenFile {
   readonly handle: FileHandle;
   readonly stats: Stats;
@@ -163,6 +164,7 @@ export async function createFile(path: string, content: Buffer, context: ToolRun
   }
 }
 
+/** What is remembered of a file with this content. */
 export function recordOf(content: Buffer, stats: Stats, partial: boolean): FileRecord {
   return { mtimeMs: stats.mtimeMs, hash: sha256(content), partial };
 }

@@ -17,6 +17,7 @@ const input = z.strictObject({
 
 type GlobInput = z.output<typeof input>;
 
+/** Glob{pattern, path}: read-only and safe beside others. */
 export const globTool: Tool = tool({
   name: 'Glob',
   isBuiltIn: true,

@@ -51,6 +51,7 @@ const input = z.strictObject({
 
 type GrepInput = z.output<typeof input>;
 
+/** Grep{pattern, path, glob, output_mode, -i, -n, -A, -B, -C, head_limit, multiline}: read-only and safe beside others. */
 export const grepTool: Tool = tool({
   name: 'Grep',
   isBuiltIn: true,

@@ -7,6 +7,7 @@ import { grepTool } from './grep.ts';
 import { readTool } from './read.ts';
 import { writeTool } from './write.ts';
 
+/** Options of the tools that have any. */
 export interface BuiltInOptions {
   readonly bash?: BashOptions;
 }

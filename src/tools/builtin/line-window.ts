@@ -1,5 +1,6 @@
 /** Takes a range of lines out of a file that comes in chunks of bytes: linear, whatever the length of file or lines. */
 
+/** A line, as far as it was kept. */
 export interface WindowLine {
   readonly text: string;
   /** Bytes of the line that were left out because it is too long. */
@@ -9,6 +10,7 @@ export interface WindowLine {
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
+/** Push the chunks in order, then call `end()`. */
 export class LineWindow {
   /** Lines of the window, in order. */
   readonly lines: WindowLine[] = [];

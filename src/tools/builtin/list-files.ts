@@ -92,6 +92,7 @@ export function shownPath(path: string, { cwd }: ToolRunContext): string {
   return isWithin(cwd, path) ? relative(cwd, path) || '.' : path;
 }
 
+/** A file and its age. */
 export interface DatedFile {
   readonly path: string;
   /** Modification time in milliseconds. */

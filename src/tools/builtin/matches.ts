@@ -1,6 +1,7 @@
 /** What a search of a file finds: matches with the lines around them. */
 import type { Pattern } from './pattern.ts';
 
+/** What is kept of what is found. */
 export interface SearchOptions {
   readonly multiline: boolean;
   /** Lines to show before and after a match. */
@@ -19,6 +20,7 @@ interface FoundLine {
   readonly isMatch: boolean;
 }
 
+/** What was found in one file. */
 export interface FileMatches {
   /** Real absolute path. */
   readonly path: string;

@@ -5,6 +5,7 @@ import { count, cutTail } from '../text.ts';
 const longestHead = 8_000_000;
 const longestTail = 2_000_000;
 
+/** Keeps the first and the last characters of what is pushed, 8,000,000 and 2,000,000 by default. */
 export class OutputBuffer {
   #head: string[] = [];
   #headLength = 0;

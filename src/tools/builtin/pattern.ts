@@ -10,6 +10,7 @@ export class SlowPattern extends Error {
   override readonly name = 'SlowPattern';
 }
 
+/** How a pattern is read. */
 export interface PatternOptions {
   readonly ignoreCase: boolean;
   /** Matches may go over lines, and `.` stands for a newline too. */
@@ -34,6 +35,7 @@ const spanLoop = new Script(
 );
 const textLoop = new Script('for (const text of texts) hits.push(text === null || wholeRegex.test(text));');
 
+/** A compiled pattern. Its looks at texts are synchronous and bounded in time. */
 export class Pattern {
   readonly #regex: RegExp;
   /** Whether a look at a text as a whole can say that no line of it matches. */

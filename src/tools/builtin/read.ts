@@ -29,6 +29,7 @@ const input = z.strictObject({
 
 type ReadInput = z.output<typeof input>;
 
+/** Read{file_path, offset, limit}: read-only and safe beside others; its results are never cut by the result budget. */
 export const readTool: Tool = tool({
   name: 'Read',
   isBuiltIn: true,

@@ -22,7 +22,7 @@ export async function searchFiles(
   const files = await Promise.all(paths.map((path) => withFile(path, context, readSmall)));
   const hopeful = pattern.mayMatch(files.map((file) => file?.content ?? null));
   return Promise.all(
-    files.map((file, index) =>
+    files.map(async (file, index) =>
       file === null ? null : searchFile(file, hopeful[index] ?? true, pattern, options, context),
     ),
   );

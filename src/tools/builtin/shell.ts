@@ -10,6 +10,7 @@ import { isGroupAlive, killGroup, trackGroup, untrackGroup } from './process-gro
 /** Output that arrives so long after the command's end still counts, in milliseconds; a background child may hold the pipe for ever. */
 const drainMs = 100;
 
+/** One command and how it is to be run. */
 export interface ShellOrder {
   readonly command: string;
   /** The shell; it gets `-c` and the command. */
@@ -26,6 +27,7 @@ export interface ShellOrder {
   readonly onOutput: (text: string) => void;
 }
 
+/** How a command ended. After an abort nobody looks at it. */
 export interface ShellResult {
   /** What both streams printed, in the order in which it arrived. */
   readonly output: string;

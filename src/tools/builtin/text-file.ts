@@ -1,5 +1,6 @@
 /** A text file as an edit sees it: line endings and byte order mark are kept, whatever the model writes. */
 
+/** A decoded file. */
 export interface TextFile {
   readonly text: string;
   /** The file begins with a byte order mark, which is no part of `text`. */
@@ -18,10 +19,12 @@ export function decodeText(content: Buffer): TextFile | null {
   }
 }
 
+/** The bytes of a text file, with its mark where it had one. */
 export function encodeText({ text, hasMark }: TextFile): Buffer {
   return Buffer.from((hasMark ? mark + text : text).toWellFormed());
 }
 
+/** What came of a replacement. */
 export interface Replaced {
   /** The new text; null when the old one was not found, or more than once and not all were meant. */
   readonly text: string | null;

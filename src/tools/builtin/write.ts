@@ -14,6 +14,7 @@ const input = z.strictObject({
 
 type WriteInput = z.output<typeof input>;
 
+/** Write{file_path, content}: an edit; refuses to overwrite what was not read whole or has changed. */
 export const writeTool: Tool = tool({
   name: 'Write',
   isBuiltIn: true,
