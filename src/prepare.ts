@@ -26,6 +26,7 @@ import { checkOptions, type LoopOptions, loopOptionsSchema, toLoopConfig } from 
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
 import { builtInTools } from './tools/builtin/index.ts';
 import type { CanUseTool } from './tools/can-use-tool.ts';
+import { parseRule } from './tools/permission-rules.ts';
 import { createRegistry, type ToolRegistry } from './tools/registry.ts';
 import { createFileStore, type ResultStore } from './tools/result-store.ts';
 import type { Tool } from './tools/tool.ts';
@@ -137,6 +138,7 @@ interface Parts {
 }
 
 function partsOf(options: QueryOptions): Parts {
+  for (const rule of options.rules ?? []) parseRule(rule);
   const cwd = folder(options.cwd ?? process.cwd());
   const client = once(() => createClient(options));
   const { idleTimeoutMs, deadlineMs } = options;
@@ -177,17 +179,26 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
   };
 }
 
+/** What a host of one's own needs to run the loop without `query()`. */
+export interface LoopParts {
+  readonly config: LoopConfig;
+  /** For `initialState`, or for the machine's input. */
+  readonly start: QueryStart;
+  /** For `loopActors`, or to perform the effects of `step` with `performEffect`. */
+  readonly runners: EffectRunners;
+}
+
 /**
- * The runners of `query()` for a host of one's own: give them to the chart with `loopActors(loopRunners(options))`, or
- * perform the effects of `step` with them.
+ * The parts of `query()`: give them to the chart, or to `step` and a loop of your own. Asks the server for the limits
+ * of the models unless the options name them.
  *
  * @throws TypeError as `query()` does.
  */
-export function loopRunners(
+export async function loopParts(
   options: Omit<QueryOptions, 'journal' | 'resume' | 'signal' | 'inspect' | 'beforeEvent'>,
-): EffectRunners {
-  checkOptions(loopOptionsOf(options));
-  return runnersOf(options, partsOf(options), options.smallModel ?? null);
+): Promise<LoopParts> {
+  const { config, start, runners } = await prepare(options).resolve();
+  return { config, start: { ...start, seed: (options.deps?.uuid ?? randomUUID)() }, runners };
 }
 
 /** Asks the server unless the caller named the limits, brings its own model caller, or resumes. */

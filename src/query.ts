@@ -13,6 +13,8 @@ import { replay } from './session/journal.ts';
 export interface Query extends AsyncGenerator<Emitted, Terminal, void> {
   /** The state after the newest event; null before the first `next()` has begun. */
   readonly state: LoopState | null;
+  /** How the query ended; null while it has not. For consumers whose `for await` drops the return value. */
+  readonly terminal: Terminal | null;
   /** User messages that were accepted and are not in the history: hand them to the next query as `queued`. */
   readonly queued: readonly QueuedMessage[];
   /** Says something without interrupting: it is delivered behind the next tool results, or left in `queued`. */
@@ -63,6 +65,10 @@ class LoopQuery implements Query {
 
   get state(): LoopState | null {
     return this.#started?.state ?? null;
+  }
+
+  get terminal(): Terminal | null {
+    return this.state?.terminal ?? null;
   }
 
   get queued(): readonly QueuedMessage[] {

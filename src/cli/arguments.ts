@@ -1,7 +1,7 @@
 /** The command line as data: flags are read here and nowhere else. */
 import { createRequire } from 'node:module';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import type { PermissionMode } from '../core/config.ts';
+import type { PermissionMode, WireProfile } from '../core/config.ts';
 import { UsageError } from './io.ts';
 
 const outputFormats = ['text', 'json', 'stream-json'] as const;
@@ -15,6 +15,8 @@ export interface RunFlags {
   readonly model?: string;
   readonly fallbackModel: readonly string[];
   readonly baseUrl?: string;
+  readonly profile?: WireProfile;
+  readonly contextWindow?: number;
   readonly maxTurns?: number;
   readonly permissionMode?: PermissionMode;
   readonly allow: readonly string[];
@@ -81,7 +83,10 @@ function quiet(program: Command, printed: string[]): void {
 }
 
 function sentenceOf(message: string): string {
-  const text = message.replace(/^error: /, '').replace(/\.$/, '');
+  const text = message
+    .replace(/^error: /, '')
+    .replaceAll(/\s+/g, ' ')
+    .replace(/\.$/, '');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}. See escapement --help.`;
 }
 
@@ -96,11 +101,18 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .option('--model <name>', 'the model to ask')
     .option('--fallback-model <name>', 'takes over when the model is overloaded; may be repeated', collect, [])
     .option('--base-url <url>', 'a server that speaks the Messages API', url)
+    .addOption(
+      new Option('--profile <profile>', 'what the server speaks; plain with --base-url').choices([
+        'anthropic',
+        'plain',
+      ]),
+    )
+    .option('--context-window <tokens>', 'what the model can hold', wholeNumber)
     .option('--max-turns <number>', 'turns that the query may take', wholeNumber)
     .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
     .option('--allow <rule>', "a rule that lets tools pass, 'Bash(git status)'; may be repeated", collect, [])
     .option('--cwd <folder>', 'the folder to work in')
-    .option('--verbose', 'show thinking and every event of the loop', false)
+    .option('--verbose', 'show thinking and the path through the chart', false)
     .option('--no-demo', 'never run the demo')
     .action((prompt: readonly string[], flags: RunFlags) => set({ name: 'run', prompt: prompt.join(' '), flags }));
   program

@@ -23,7 +23,7 @@ import { withoutTrailingThinking } from './wire/blocks.ts';
 /** `whole`: as it came. `cut`: an output limit or a full window ended it. `broken`: an abort or a crash did. */
 export type Ending = 'whole' | 'cut' | 'broken';
 
-/** The blocks that history keeps (section 12 of the loop contract). */
+/** The blocks that history keeps: what a cut or broken answer leaves is decided here. */
 function keptBlocks(
   blocks: readonly AssistantBlock[],
   unfinished: Unfinished | null,

@@ -2,9 +2,9 @@
 import { isSubAgent, type LoopConfig } from './config.ts';
 import type { LoopState } from './state.ts';
 
-/** Share of the budget at which the query may end (the seed's number). */
+/** Share of the budget at which the query may end. */
 const enough = 0.9;
-/** After so many continuations, two in a row under `leastProgress` tokens end the query (the seed's numbers). */
+/** After so many continuations, two in a row under `leastProgress` tokens end the query. */
 const patience = 3;
 const leastProgress = 500;
 

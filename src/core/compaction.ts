@@ -5,7 +5,7 @@ import { applyCompaction, freedEnough } from './context/auto-compact.ts';
 import { contextSize } from './context/tokens.ts';
 import type { EventOf } from './event.ts';
 import { drawId } from './ids.ts';
-import { isBlank, type Message } from './message.ts';
+import { addUsage, isBlank, type Message } from './message.ts';
 import type { AutoCompactTracking, Compaction, LoopState, QueryAccount } from './state.ts';
 import type { ToolUseContext } from './tools/context.ts';
 
@@ -18,7 +18,7 @@ type Answered = EventOf<'compact.answered'>;
 export function compactedState(state: LoopState, event: Answered, config: LoopConfig): LoopState | null {
   const { compaction } = state.scratch;
   if (compaction === null || event.stopReason !== 'end_turn' || isBlank(event.text)) return null;
-  const [drawn, id] = drawId(state.query);
+  const [drawn, id] = drawId(paid(state, event).query);
   const text = note(`Summary of the conversation so far: ${event.text}`);
   const result = applyCompaction(state, config, compaction, userMessage(id, 'summary', [{ type: 'text', text }]));
   if (!freedEnough(result, state, config)) return null;
@@ -33,6 +33,11 @@ export function compactedState(state: LoopState, event: Answered, config: LoopCo
   const scratch = { ...state.scratch, additions: [], compaction: null };
   const boundary = { type: 'boundary', kind: compaction.kind, tokensBefore, tokensAfter } as const;
   return show({ ...state, carried, scratch, query }, boundary);
+}
+
+/** A summary is paid for, whether or not it can be used. */
+export function paid(state: LoopState, { usage }: Answered): LoopState {
+  return { ...state, query: { ...state.query, usage: addUsage(state.query.usage, usage) } };
 }
 
 function accountAfter(query: QueryAccount, state: LoopState, config: LoopConfig): QueryAccount {

@@ -24,13 +24,13 @@ export interface ModelLimits {
   readonly maxOutput: number;
 }
 
-/** Every bound that keeps recovery from spinning (section 10 of the loop contract, `docs/termination.md`). */
+/** Every bound that keeps recovery from spinning. */
 export interface RecoveryLimits {
   /** Requests repeated for one answer on one model after failures that time may cure, all kinds together. Default 10. */
   readonly retries: number;
   /** Overloads in a row after which the next model of the list takes over. Default 3. */
   readonly overloadsBeforeFallback: number;
-  /** Continuations of a cut answer in one turn. Default 3 (the seed's number). */
+  /** Continuations of a cut answer in one turn. Default 3. */
   readonly outputRecoveries: number;
   /** Answers in one turn that asked for tools in a form that cannot be run. Default 3. */
   readonly malformedAnswers: number;
@@ -38,7 +38,7 @@ export interface RecoveryLimits {
   readonly pauseTurns: number;
   /** Answers in one turn of thinking and nothing else that are asked again. Default 1. */
   readonly thinkingOnly: number;
-  /** Blocking answers of stop hooks in one query. Default 8; 1 is the behaviour of the seed. */
+  /** Blocking answers of stop hooks in one query. Default 8, a number that agents in the field settled on. */
   readonly stopHookBlocks: number;
   /** Continuations that the token budget may cause in one query. Default 50. */
   readonly budgetContinuations: number;

@@ -1,6 +1,6 @@
 /** What the moves inside an iteration do to the state, apart from those of an attempt. */
 import { addMessage, dropAttempt, keepAnswer, keepResults, noAttempt, show, userMessage } from './answer.ts';
-import { beginCompaction, compactedState, failedState } from './compaction.ts';
+import { beginCompaction, compactedState, failedState, paid } from './compaction.ts';
 import type { LoopConfig } from './config.ts';
 import { nextSkip, planCut } from './context/auto-compact.ts';
 import { applyLayers } from './context/layers.ts';
@@ -64,7 +64,8 @@ export function shrinkCompaction(state: LoopState): LoopState {
 
 export function compactionFailed(state: LoopState, event: LoopEvent, config: LoopConfig): LoopState {
   const why = event.type === 'compact.failed' ? event.failure.message : 'the summary was unusable or freed too little.';
-  return show(failedState(state, config), { type: 'notice', text: `Compaction failed: ${why}` });
+  const settled = event.type === 'compact.answered' ? paid(state, event) : state;
+  return show(failedState(settled, config), { type: 'notice', text: `Compaction failed: ${why}` });
 }
 
 export function startTools(state: LoopState, _event: unknown, config: LoopConfig): LoopState {

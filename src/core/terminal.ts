@@ -1,6 +1,7 @@
 /** The ten ways a query ends. Whatever the reason, the history that is left is one that the API accepts. */
 import { hasBudget } from './budget.ts';
 import { dropAttempt, keepResultsWith } from './answer.ts';
+import { paid } from './compaction.ts';
 import { isShrinking } from './config.ts';
 import { isRefilled, needsCompaction } from './context/auto-compact.ts';
 import { hardLimit } from './context/thresholds.ts';
@@ -137,8 +138,8 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         on: 'compact.answered',
         to: 'ended',
         when: (state) => state.scratch.compaction?.cures === 'overflow',
-        set: (state, _event, config) =>
-          end(state, 'prompt_too_long', { failure: shownFailure(state, config), detail: uselessSummary }),
+        set: (state, event, config) =>
+          end(paid(state, event), 'prompt_too_long', { failure: shownFailure(state, config), detail: uselessSummary }),
       }),
       compactionFailed: arrow({
         from: ['compactingReactively'],
@@ -168,8 +169,8 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         on: 'compact.answered',
         to: 'ended',
         when: yes,
-        set: (state, _event, config) =>
-          end(state, 'image_error', { failure: shownFailure(state, config), detail: uselessSummary }),
+        set: (state, event, config) =>
+          end(paid(state, event), 'image_error', { failure: shownFailure(state, config), detail: uselessSummary }),
       }),
       compactionFailed: arrow({
         from: ['compactingReactively'],

@@ -25,12 +25,13 @@ export interface ActorHost {
   readonly mayStart?: () => boolean;
 }
 
-function actorOf<Name extends EffectName>(runner: EffectRunner<Name>, host: ActorHost) {
+function actorOf<Name extends EffectName>(_name: Name, runners: EffectRunners, host: ActorHost) {
   return fromCallback<LoopEvent, EffectOf<Name>>(({ input, sendBack }) => {
     if (host.mayStart?.() === false) return undefined;
     const controller = new AbortController();
-    const io = ioFor(host, controller.signal, sendBack);
-    host.track?.(input as RunningEffect, perform(runner, input, io));
+    const effect = input as RunningEffect;
+    const ended = performEffect(runners, effect, ioFor(host, controller.signal, sendBack));
+    host.track?.(effect, ended);
     return () => controller.abort();
   });
 }
@@ -50,16 +51,17 @@ function ioFor(host: ActorHost, signal: AbortSignal, sendBack: (event: LoopEvent
   };
 }
 
-/** Runs an effect; a runner that throws against its contract still answers, as a failure of class `thrown`. */
-async function perform<Name extends EffectName>(
-  runner: EffectRunner<Name>,
-  effect: EffectOf<Name>,
-  io: EffectIo,
-): Promise<void> {
+/**
+ * Performs one effect of `step`. A runner that throws against its contract still answers, as a failure of class
+ * `thrown`. Never rejects.
+ */
+export async function performEffect(runners: EffectRunners, effect: RunningEffect, io: EffectIo): Promise<void> {
+  // The runner is looked up by the type of its effect; the compiler cannot follow that through the union.
+  const runner = runners[effect.type] as EffectRunner<EffectName>;
   try {
     await runner(effect, io);
   } catch (error) {
-    io.post(thrownEvent(effect as RunningEffect, error));
+    io.post(thrownEvent(effect, error));
   }
 }
 
@@ -87,11 +89,11 @@ function thrownEvent(effect: RunningEffect, error: unknown): LoopEvent {
 /** Actors for the chart, one for each effect. */
 export function loopActors(runners: EffectRunners, host: ActorHost = {}) {
   return {
-    streamModel: actorOf(runners.streamModel, host),
-    compact: actorOf(runners.compact, host),
-    runStopHooks: actorOf(runners.runStopHooks, host),
-    collectAttachments: actorOf(runners.collectAttachments, host),
-    runTool: actorOf(runners.runTool, host),
-    summarizeToolUse: actorOf(runners.summarizeToolUse, host),
+    streamModel: actorOf('streamModel', runners, host),
+    compact: actorOf('compact', runners, host),
+    runStopHooks: actorOf('runStopHooks', runners, host),
+    collectAttachments: actorOf('collectAttachments', runners, host),
+    runTool: actorOf('runTool', runners, host),
+    summarizeToolUse: actorOf('summarizeToolUse', runners, host),
   };
 }

@@ -2,7 +2,7 @@
 export { validateRequest, type Violation } from '../core/wire/validate.ts';
 export { adversaryEvent, type AdversaryOptions, choicesFrom, type Choose } from './adversary.ts';
 export { formatTimeline } from './format-timeline.ts';
-export { type ModelEntry, parseScenario, type Scenario, ScenarioError, scenarioSchema } from './scenario.ts';
+export { type ModelEntry, parseScenario, type Scenario, ScenarioError } from './scenario.ts';
 export { scriptedFetch } from './scripted-fetch.ts';
 export { type RecordedRequest, ScriptedModel, type ScriptedModelOptions } from './scripted-model.ts';
 export { listen, type ScriptedServer } from './scripted-server.ts';

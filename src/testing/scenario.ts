@@ -78,7 +78,7 @@ const toolResult = z.union([
   }),
   z.strictObject({ size: count, ms: milliseconds.optional() }),
   z.strictObject({ throws: json, ms: milliseconds.optional() }),
-  z.strictObject({ hangs: z.literal(true), ignoresAbort: z.boolean().optional() }),
+  z.strictObject({ hangs: z.literal(true) }),
   z.strictObject({ content: z.array(object), isError: z.boolean().optional(), ms: milliseconds.optional() }),
 ]);
 
@@ -137,6 +137,7 @@ const storedMessage = z.looseObject({
   content: z.union([text, z.array(z.looseObject({}))]),
 });
 
+/** The whole file. */
 export const scenarioSchema = z.strictObject({
   name: text,
   /** A sentence for the reader; not used. */

@@ -4,10 +4,12 @@ import path from 'node:path';
 
 export const root = path.resolve(import.meta.dirname, '../..');
 
-/** README.md and every page under `docs`, as paths from the top. */
+/** README.md and every page under `docs` but the generated report of the API, as paths from the top. */
 export function pages(): readonly string[] {
   const under = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' });
-  const found = under.filter((name) => name.endsWith('.md')).map((name) => `docs/${name.split(path.sep).join('/')}`);
+  const found = under
+    .filter((name) => name.endsWith('.md') && name !== 'api.md')
+    .map((name) => `docs/${name.split(path.sep).join('/')}`);
   return ['README.md', ...found.toSorted()];
 }
 

@@ -59,6 +59,7 @@ describe('the table of options', () => {
       idleTimeoutMs: true,
       deadlineMs: true,
       resultStore: true,
+      log: true,
       journal: true,
       resume: true,
       inspect: true,

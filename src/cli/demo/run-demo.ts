@@ -49,7 +49,10 @@ export async function runDemo(prompt: string, flags: RunFlags, io: CliIo): Promi
         cwd: folder,
         permissionMode: 'acceptEdits',
         rules: [{ behavior: 'allow', rule: `Bash(${testCommand})` }],
-        inspect: watchPath({ onContinue: (name) => path.push(name) }),
+        inspect: watchPath({
+          onContinue: (name) => path.push(name),
+          ...(flags.verbose ? { onPhase: (phase) => io.err(io.colors.dim(`[${phase}]\n`)) } : {}),
+        }),
       },
       renderer,
       io,

@@ -2,7 +2,7 @@
 import type { LoopConfig } from '../config.ts';
 import type { LoopState } from '../state.ts';
 
-/** Largest share of a small window that each number may take (section 5 of the loop contract). */
+/** Largest share of a small window that each number may take. */
 const shares = { outputReserve: 0.3, compactBuffer: 0.2, blockBuffer: 0.05, outputFloor: 0.05, protectedTail: 0.1 };
 
 /** `tokens`, or the share of `window` when that is less. */

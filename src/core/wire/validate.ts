@@ -1,4 +1,4 @@
-/** The one statement of what the API accepts for its form (section 14 of the loop contract). Every test request passes it. */
+/** The one statement of what the API accepts for its form: every request of every test passes it. */
 import type { WireProfile } from '../config.ts';
 import type { WireBlock, WireMessage, WireRequest } from './request-type.ts';
 import { checkBlocks } from './validate-blocks.ts';
