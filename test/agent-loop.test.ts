@@ -1,16 +1,17 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { assign, createActor, setup, waitFor } from 'xstate';
-import { agentLoop, snapshotOf } from '../../machines/agent-loop.ts';
-import { defaultConfig } from '../../src/core/config.ts';
-import type { Terminal } from '../../src/core/state.ts';
-import { loopActors } from '../../src/effects/actors.ts';
-import { watchPath } from '../../src/inspect/watch-path.ts';
-import { loopParts } from '../../src/prepare.ts';
-import { scriptedFetch } from '../../src/testing/scripted-fetch.ts';
-import { ScriptedModel } from '../../src/testing/scripted-model.ts';
-import { VirtualClock } from '../../src/testing/virtual-clock.ts';
-import { chartJson, chartMermaid } from '../generate.ts';
-import { echo } from '../support/scripted.ts';
+import { agentLoop, snapshotOf } from '../machines/agent-loop.ts';
+import { defaultConfig } from '../src/core/config.ts';
+import type { Terminal } from '../src/core/state.ts';
+import { loopActors } from '../src/effects/actors.ts';
+import { watchPath } from '../src/inspect/watch-path.ts';
+import { loopParts } from '../src/prepare.ts';
+import { scriptedFetch } from '../src/testing/scripted-fetch.ts';
+import { ScriptedModel } from '../src/testing/scripted-model.ts';
+import { VirtualClock } from '../src/testing/virtual-clock.ts';
+import { chartJson, chartMermaid } from './generate.ts';
+import { echo } from './support/scripted.ts';
 
 const seed = '00000000-0000-4000-8000-000000000000';
 
@@ -99,9 +100,7 @@ describe('agentLoop', () => {
   });
 
   it('stands in its generated files as it is', async () => {
-    const { readFile } = await import('node:fs/promises');
-    const read = (name: string): Promise<string> =>
-      readFile(new URL(`../../machines/${name}`, import.meta.url), 'utf8');
+    const read = (name: string): Promise<string> => readFile(new URL(`../machines/${name}`, import.meta.url), 'utf8');
     expect(await read('agent-loop.json')).toBe(chartJson());
     expect(await read('agent-loop.mmd')).toBe(chartMermaid());
   });
