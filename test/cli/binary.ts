@@ -16,6 +16,7 @@ export function run(argv: readonly string[], options: Options & { env?: Record<s
       ANTHROPIC_BASE_URL: undefined,
       CI: undefined,
       FORCE_COLOR: undefined,
+      NO_COLOR: undefined,
       NODE_OPTIONS: undefined,
       HOME: '/nowhere',
       ...options.env,

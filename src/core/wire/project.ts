@@ -161,9 +161,14 @@ function closeEnds(wire: readonly WireMessage[], facts: ProjectionFacts): readon
   const first = wire[0];
   const last = wire[wire.length - 1];
   const opened = first === undefined || needsStart(first) ? [note(startNote), ...wire] : wire;
-  if (last === undefined || last.role !== 'assistant' || facts.endsPaused) return opened;
+  if (last === undefined || last.role !== 'assistant' || (facts.endsPaused && holdsServerTool(last))) return opened;
   const answers = toolUseIds(last).map(synthetic);
   return [...opened, answers.length > 0 ? { role: 'user', content: asWire(answers) } : note(goOnNote)];
+}
+
+/** Only tools of the API itself pause a turn; after anything else an answer at the end would be refused. */
+function holdsServerTool(message: WireMessage): boolean {
+  return message.content.some((block) => block.type === 'server_tool_use');
 }
 
 function needsStart(first: WireMessage): boolean {

@@ -72,7 +72,8 @@ function outputConfig(state: LoopState, config: LoopConfig): JsonObject | null {
 function thinkingFor(config: LoopConfig, maxTokens: number): WireThinking | null {
   if (config.thinking === 'off') return null;
   if (config.thinking === 'adaptive') return config.profile === 'anthropic' ? { type: 'adaptive' } : null;
-  const budget = Math.min(config.thinking, maxTokens - 1);
+  // What is left beside the thinking must be enough to say something.
+  const budget = Math.min(config.thinking, maxTokens - leastThinkingBudget);
   return budget < leastThinkingBudget ? null : { type: 'enabled', budget_tokens: budget };
 }
 
