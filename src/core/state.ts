@@ -89,7 +89,12 @@ export interface TerminalFacts {
 /** How and why a query ended. */
 export type Terminal =
   | ({ readonly reason: 'completed'; readonly outcome: CompletedOutcome } & TerminalFacts)
-  | ({ readonly reason: Exclude<TerminalName, 'completed'>; readonly outcome: null } & TerminalFacts);
+  | {
+      [Reason in Exclude<TerminalName, 'completed'>]: {
+        readonly reason: Reason;
+        readonly outcome: null;
+      } & TerminalFacts;
+    }[Exclude<TerminalName, 'completed'>];
 
 export interface AutoCompactTracking {
   /** True once a compaction worked in this query. */

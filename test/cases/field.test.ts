@@ -21,7 +21,7 @@ function results(result: SimulationResult): readonly [id: unknown, isError: unkn
 
 /** Blocks of the last message of the n-th request. */
 function lastOf(result: SimulationResult, request: number): readonly Block[] {
-  return (models(result)[request]?.messages.at(-1)?.content ?? []) as readonly Block[];
+  return models(result)[request]?.messages.at(-1)?.content ?? [];
 }
 
 /** What is right in each case; the numbers are those of the collection of public reports that the cases come from. */
