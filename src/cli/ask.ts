@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { CanUseTool, PermissionAnswer } from '../tools/can-use-tool.ts';
 import type { CliIo } from './io.ts';
+import type { Renderer } from './render.ts';
 
 /** Asks one line; null when the question was taken away or the input ended. */
 export async function askLine(io: CliIo, question: string, signal?: AbortSignal): Promise<string | null> {
@@ -18,16 +19,19 @@ export async function askLine(io: CliIo, question: string, signal?: AbortSignal)
 }
 
 /** The permission prompt on a terminal; null where nobody is there to ask, so that what must be asked is denied. */
-export function permissionPrompt(io: CliIo, pause: () => void): CanUseTool | null {
+export function permissionPrompt(io: CliIo, { pause, resume }: Pick<Renderer, 'pause' | 'resume'>): CanUseTool | null {
   if (!io.isTerminal || io.stdin.isTTY !== true) return null;
   let last: Promise<unknown> = Promise.resolve();
   return (name, _input, { reason, summary, suggestions, signal }) => {
     const { colors } = io;
-    const question = `\n${colors.bold(`${name} ${summary}`)}\n${reason}\n[y]es, [n]o, [a]lways, [e]nd the turn: `;
     // One question at a time, although tools run side by side.
     const answer = last.then(async () => {
       pause();
-      return answerOf(await askLine(io, question, signal), suggestions);
+      // The reader redraws its line and what stands below it, so only the last line is its own.
+      io.out(`\n${colors.bold(`${name} ${summary}`)}\n${reason}\n`);
+      const line = await askLine(io, '[y]es, [n]o, [a]lways, [e]nd the turn: ', signal);
+      resume();
+      return answerOf(line, suggestions);
     });
     last = answer.catch(() => {});
     return answer;

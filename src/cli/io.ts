@@ -15,7 +15,8 @@ export interface CliIo {
 /** The process itself. */
 export function processIo(): CliIo {
   const { env, stdin, stdout, stderr } = process;
-  const isTerminal = stdout.isTTY && stderr.isTTY;
+  // Some terminals have no size; what redraws lines would count them for ever.
+  const isTerminal = stdout.isTTY && stderr.isTTY && stdout.columns > 0 && stderr.columns > 0;
   return {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),

@@ -1,5 +1,5 @@
 /** Shows a query while it runs. */
-import yoctoSpinner from 'yocto-spinner';
+import ora, { type Ora } from 'ora';
 import type { Message } from '../core/message.ts';
 import type { Emitted } from '../core/output.ts';
 import type { Terminal } from '../core/state.ts';
@@ -13,8 +13,10 @@ export interface Renderer {
   readonly show: (item: Emitted) => void;
   /** Called once, after the last item. */
   readonly end: (terminal: Terminal, model: string, messages: readonly Message[]) => void;
-  /** Takes the spinner away while something else writes. */
+  /** Takes the spinner away and ends the line, since something else writes now. */
   readonly pause: () => void;
+  /** The other one is done: a wait may show itself again. */
+  readonly resume: () => void;
 }
 
 export function rendererFor(flags: Pick<RunFlags, 'outputFormat' | 'print' | 'verbose'>, io: CliIo): Renderer {
@@ -33,6 +35,7 @@ function jsonRenderer(io: CliIo): Renderer {
   return {
     show: () => {},
     pause: () => {},
+    resume: () => {},
     end: (terminal, model, messages) => {
       io.out(
         `${JSON.stringify({ ...terminal, cost: costOf(model, terminal.usage), text: finalText(messages), messages })}\n`,
@@ -45,6 +48,7 @@ function streamJsonRenderer(io: CliIo): Renderer {
   return {
     show: (item) => io.out(`${JSON.stringify(item)}\n`),
     pause: () => {},
+    resume: () => {},
     end: (terminal, model) => {
       io.out(`${JSON.stringify({ type: 'terminal', ...terminal, cost: costOf(model, terminal.usage) })}\n`);
     },
@@ -57,6 +61,7 @@ function printRenderer(io: CliIo): Renderer {
       if (item.type === 'error') io.err(`${item.failure.message}\n`);
     },
     pause: () => {},
+    resume: () => {},
     end: (terminal, _model, messages) => {
       const text = finalText(messages);
       if (text !== '') io.out(`${text}\n`);
@@ -110,17 +115,21 @@ function textRenderer(io: CliIo, verbose: boolean): Renderer {
         return;
     }
   };
-  waiting.start('thinking');
+  let busyWith = 'thinking';
+  waiting.start(busyWith);
   return {
     show: (item) => {
       show(item);
-      waiting.start(
-        item.type === 'progress' && item.status !== 'ended'
-          ? `${item.name} ${asked.get(item.toolUseId) ?? ''}`
-          : 'thinking',
-      );
+      const runs = item.type === 'progress' && item.status !== 'ended';
+      busyWith = runs ? `${item.name} ${asked.get(item.toolUseId) ?? ''}` : 'thinking';
+      // A spinner has a line of its own: half a line of text would be wiped out by it.
+      if (atLineStart) waiting.start(busyWith);
     },
-    pause: () => waiting.stop(),
+    pause: () => {
+      waiting.stop();
+      if (!atLineStart) write('\n');
+    },
+    resume: () => waiting.start(busyWith),
     end: (terminal, model) => {
       waiting.stop();
       line(`\n${summaryLine(terminal, model, colors)}`);
@@ -132,7 +141,7 @@ function textRenderer(io: CliIo, verbose: boolean): Renderer {
 class Waiting {
   readonly #isTerminal: boolean;
   #timer: NodeJS.Timeout | null = null;
-  #spinner: ReturnType<typeof yoctoSpinner> | null = null;
+  #spinner: Ora | null = null;
 
   constructor(io: CliIo) {
     this.#isTerminal = io.isTerminal;
@@ -142,7 +151,8 @@ class Waiting {
     if (!this.#isTerminal) return;
     this.stop();
     this.#timer = setTimeout(() => {
-      this.#spinner = yoctoSpinner({ text: text.slice(0, 60), stream: process.stderr }).start();
+      // The keyboard belongs to whoever reads it: Ctrl+C must reach the query.
+      this.#spinner = ora({ text: text.slice(0, 60), stream: process.stderr, discardStdin: false }).start();
     }, patienceMs);
     this.#timer.unref();
   }

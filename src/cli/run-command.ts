@@ -37,7 +37,7 @@ async function withoutModel(prompt: string, flags: RunFlags, io: CliIo): Promise
 }
 
 function optionsOf(flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
-  const canUseTool = permissionPrompt(io, renderer.pause);
+  const canUseTool = permissionPrompt(io, renderer);
   const verbose = (text: string): void => io.err(io.colors.dim(`[${text}]\n`));
   return {
     model: flags.model ?? defaultModel,
