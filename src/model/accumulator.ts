@@ -1,40 +1,36 @@
 /** Raw stream events to whole blocks. Linear in the input: fragments are collected and joined once. */
-import { type JsonObject, textIn } from '../core/json.ts';
-import type { AssistantBlock, Usage } from '../core/message.ts';
+import { type Json, textIn } from '../core/json.ts';
+import type { Usage } from '../core/message.ts';
 import type { Observation } from '../core/output.ts';
 import type { Unfinished } from '../core/state.ts';
+import { asObject, type OpenBlock, openBlock, unfinishedOf, type WholeBlock, wholeBlock } from './open-block.ts';
 import type { StreamEvent } from './transport.ts';
 
-/** A block that ended. */
-export interface WholeBlock {
-  readonly block: AssistantBlock;
-  readonly index: number;
-  /** For a tool use whose input is no JSON object: what came instead. */
-  readonly rawInput: string | null;
-}
+export type { WholeBlock } from './open-block.ts';
 
 type Delta = (Observation & { type: 'delta' })['delta'];
 
-/** What one event brought: a fragment to show, a block that ended, both or neither. */
+/** What one event brought: a fragment to show, blocks that are whole from now on, both or neither. */
 export interface Accumulated {
   readonly delta: { readonly index: number; readonly delta: Delta } | null;
-  readonly whole: WholeBlock | null;
+  /** In the order in which they began. */
+  readonly whole: readonly WholeBlock[];
 }
 
-interface OpenBlock {
-  readonly index: number;
-  readonly start: Readonly<Record<string, unknown>>;
-  readonly parts: string[];
-  readonly signature: string[];
-  readonly more: unknown[];
+/** A block in the order of the answer: open, or ended and waiting for those before it. */
+interface Place {
+  readonly open: OpenBlock;
+  ended: { readonly whole: WholeBlock | null } | null;
 }
 
-const nothing: Accumulated = { delta: null, whole: null };
+const nothing: Accumulated = { delta: null, whole: [] };
 
 export class Accumulator {
   /** Open blocks by message id and index: some servers interleave two messages. */
-  readonly #open = new Map<string, OpenBlock>();
-  readonly #indexes = new Map<string, number>();
+  readonly #open = new Map<string, Place>();
+  /** Blocks that were not handed out, in the order in which they began: they are handed out in it. */
+  #places: Place[] = [];
+  #begun = 0;
   #messageId = '';
   #usage: Record<string, number> = {};
   #stopReason: string | null = null;
@@ -62,17 +58,8 @@ export class Accumulator {
 
   /** What was streamed of the newest block that did not end. */
   get unfinished(): Unfinished | null {
-    const open = [...this.#open.values()].at(-1);
-    if (open === undefined) return null;
-    switch (open.start['type']) {
-      case 'text':
-        return { type: 'text', text: joinText(open) };
-      case 'tool_use':
-      case 'server_tool_use':
-        return { type: 'tool_use' };
-      default:
-        return { type: 'thinking' };
-    }
+    const open = this.#places.findLast((place) => place.ended === null);
+    return open === undefined ? null : unfinishedOf(open.open);
   }
 
   /** Takes one event; events and deltas of unknown kinds are passed over. */
@@ -89,11 +76,17 @@ export class Accumulator {
       case 'message_delta':
         return this.#endMessage(event);
       case 'message_stop':
-        this.#isStopped = true;
-        return nothing;
+        return this.#stop();
       default:
         return nothing;
     }
+  }
+
+  /** Whole blocks that still wait for one before them; for a stream that broke. Afterwards there are none. */
+  takeHeld(): readonly WholeBlock[] {
+    const ended = this.#places.filter((place) => place.ended !== null);
+    this.#places = this.#places.filter((place) => place.ended === null);
+    return ended.flatMap((place) => place.ended?.whole ?? []);
   }
 
   #startMessage(message: Readonly<Record<string, unknown>>): Accumulated {
@@ -104,18 +97,18 @@ export class Accumulator {
 
   #startBlock(event: StreamEvent): Accumulated {
     const key = this.#key(event);
-    const start = asObject(event['content_block']);
-    const index = this.#indexOf(key);
-    this.#open.set(key, { index, start, parts: [], signature: [], more: [] });
-    const text = textIn(start['text'] ?? start['thinking']);
-    if (text !== '') this.#open.get(key)?.parts.push(text);
-    if (start['type'] !== 'tool_use') return nothing;
-    const delta: Delta = { type: 'tool_use', id: textIn(start['id']), name: textIn(start['name']) };
-    return { delta: { index, delta }, whole: null };
+    // A server that begins a block again without ending it has ended it.
+    this.#close(key);
+    const open = openBlock(this.#begun, asObject(event['content_block']));
+    this.#begun += 1;
+    const place: Place = { open, ended: null };
+    this.#open.set(key, place);
+    this.#places.push(place);
+    return { ...startDelta(open), whole: this.#release() };
   }
 
   #addDelta(event: StreamEvent): Accumulated {
-    const open = this.#open.get(this.#key(event));
+    const open = this.#open.get(this.#key(event))?.open;
     if (open === undefined) return nothing;
     const delta = asObject(event['delta']);
     switch (delta['type']) {
@@ -129,11 +122,10 @@ export class Accumulator {
         open.signature.push(textIn(delta['signature']));
         return nothing;
       case 'citations_delta':
-        open.more.push(delta['citation']);
+        if (delta['citation'] !== undefined) open.citations.push(delta['citation'] as Json);
         return nothing;
       case 'compaction_delta':
-        open.parts.push(textIn(delta['content']));
-        return nothing;
+        return addCompaction(open, delta);
       default:
         return nothing;
     }
@@ -141,11 +133,11 @@ export class Accumulator {
 
   #endBlock(event: StreamEvent): Accumulated {
     const key = this.#key(event);
-    const open = this.#open.get(key);
-    if (open === undefined) return nothing;
+    const place = this.#open.get(key);
+    if (place === undefined) return nothing;
     this.#open.delete(key);
-    const whole = wholeBlock(open);
-    return whole === null ? nothing : { delta: null, whole };
+    place.ended = { whole: wholeBlock(place.open) };
+    return { delta: null, whole: this.#release() };
   }
 
   #endMessage(event: StreamEvent): Accumulated {
@@ -153,6 +145,31 @@ export class Accumulator {
     if (typeof reason === 'string') this.#stopReason = reason;
     this.#addUsage(event['usage']);
     return nothing;
+  }
+
+  #stop(): Accumulated {
+    this.#isStopped = true;
+    for (const key of this.#open.keys()) this.#close(key);
+    return { delta: null, whole: this.#release() };
+  }
+
+  /**
+   * Ends a block that the server did not end. Text is as good as whole. A tool use may be cut, and thinking may lack
+   * its signature: neither is a block that the model finished.
+   */
+  #close(key: string): void {
+    const place = this.#open.get(key);
+    if (place === undefined) return;
+    this.#open.delete(key);
+    const isText = place.open.start['type'] === 'text';
+    place.ended = { whole: isText ? wholeBlock(place.open) : null };
+  }
+
+  /** Takes the blocks off the front that ended: none is handed out before one that began earlier. */
+  #release(): readonly WholeBlock[] {
+    const stillOpen = this.#places.findIndex((place) => place.ended === null);
+    const ended = this.#places.splice(0, stillOpen < 0 ? this.#places.length : stillOpen);
+    return ended.flatMap((place) => place.ended?.whole ?? []);
   }
 
   #addUsage(usage: unknown): void {
@@ -165,75 +182,33 @@ export class Accumulator {
     const message = textIn(event['message_id']) || this.#messageId;
     return `${message} ${String(event['index'])}`;
   }
+}
 
-  /** Blocks are numbered in the order in which they begin, whatever message they belong to. */
-  #indexOf(key: string): number {
-    const known = this.#indexes.get(key);
-    if (known !== undefined) return known;
-    const index = this.#indexes.size;
-    this.#indexes.set(key, index);
-    return index;
+/** What the start of a block shows: the name of a tool, or text that came with it. */
+function startDelta(open: OpenBlock): Pick<Accumulated, 'delta'> {
+  const { start, index } = open;
+  switch (start['type']) {
+    case 'tool_use':
+      return { delta: { index, delta: { type: 'tool_use', id: textIn(start['id']), name: textIn(start['name']) } } };
+    case 'text':
+      return shown(open, { type: 'text', text: textIn(start['text']) }, textIn(start['text']));
+    case 'thinking':
+      return shown(open, { type: 'thinking', text: textIn(start['thinking']) }, textIn(start['thinking']));
+    default:
+      return nothing;
   }
 }
 
 function shown(open: OpenBlock, delta: Delta, part: string): Accumulated {
   open.parts.push(part);
-  return part === '' ? nothing : { delta: { index: open.index, delta }, whole: null };
+  return part === '' ? nothing : { delta: { index: open.index, delta }, whole: [] };
 }
 
-function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function joinText(open: OpenBlock): string {
-  return open.parts.join('').toWellFormed();
-}
-
-/** The finished block; null for a kind that no request may hold. */
-function wholeBlock(open: OpenBlock): WholeBlock | null {
-  const { start, index } = open;
-  const plain = (block: AssistantBlock): WholeBlock => ({ block, index, rawInput: null });
-  switch (start['type']) {
-    case 'text':
-      return plain({ type: 'text', text: joinText(open) });
-    case 'thinking':
-      // Thinking is signed: not a byte of it may change.
-      return plain({ type: 'thinking', thinking: open.parts.join(''), signature: signatureOf(open) });
-    case 'redacted_thinking':
-      return plain({ type: 'redacted_thinking', data: textIn(start['data']) });
-    case 'tool_use':
-    case 'server_tool_use':
-      return toolBlock(open, start['type']);
-    case 'compaction':
-      return plain({
-        ...(start as JsonObject),
-        type: 'compaction',
-        content: open.parts.join('') || ((start['content'] ?? null) as never),
-      });
-    default:
-      return typeof start['type'] === 'string' && start['type'].endsWith('_tool_result') ? plain(start as never) : null;
+/** A compaction comes in one delta; what is opaque in it goes back verbatim. */
+function addCompaction(open: OpenBlock, delta: Readonly<Record<string, unknown>>): Accumulated {
+  open.parts.push(textIn(delta['content']));
+  for (const [name, value] of Object.entries(delta)) {
+    if (name !== 'type' && name !== 'content' && value !== null) open.members.push([name, value as Json]);
   }
-}
-
-function signatureOf(open: OpenBlock): string {
-  return open.signature.length > 0 ? open.signature.join('') : textIn(open.start['signature']);
-}
-
-function toolBlock(open: OpenBlock, type: 'tool_use' | 'server_tool_use'): WholeBlock {
-  const raw = open.parts.join('').toWellFormed();
-  const parsed = parseInput(raw, open.start['input']);
-  const { id, name } = open.start;
-  const block = { type, id: textIn(id), name: textIn(name), input: parsed ?? {} };
-  return { block, index: open.index, rawInput: parsed === null ? raw : null };
-}
-
-/** Strict: a cut or broken input must never look like a smaller whole one. Null when it is no JSON object. */
-function parseInput(raw: string, started: unknown): JsonObject | null {
-  if (raw === '') return asObject(started) as JsonObject;
-  try {
-    const parsed: unknown = JSON.parse(raw);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as JsonObject) : null;
-  } catch {
-    return null;
-  }
+  return nothing;
 }

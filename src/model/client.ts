@@ -1,5 +1,6 @@
 /** The client of the Messages API: the SDK as a transport, without its own retries. */
 import Anthropic, { type ClientOptions as SdkOptions } from '@anthropic-ai/sdk';
+import { hasProfile, readEnvironment } from './profile.ts';
 
 export interface ClientOptions {
   /** Default: what the SDK's own credential chain finds (environment, profiles). */
@@ -37,22 +38,18 @@ export function createClient(options: ClientOptions = {}): Anthropic {
 }
 
 function customBaseUrl(baseUrl: string | undefined): string | null {
-  return baseUrl ?? process.env['ANTHROPIC_BASE_URL'] ?? null;
+  return baseUrl ?? readEnvironment('ANTHROPIC_BASE_URL');
 }
 
-/** True when the SDK's credential chain finds a key, a token or a profile. Sends nothing. */
+/** True when the SDK's credential chain finds a key, a token, a federation rule or a profile. Sends nothing. */
 export function hasCredentials(): boolean {
   try {
     const client = new Anthropic({ maxRetries: 0, openTelemetry: false, logLevel: 'off' });
-    return client.apiKey !== null || client.authToken !== null || hasProvider(client);
+    return client.apiKey !== null || client.authToken !== null || hasProfile();
   } catch {
     // A profile that is named and cannot be read is a credential that is broken, not one that is absent.
     return true;
   }
-}
-
-function hasProvider(client: Anthropic): boolean {
-  return 'credentials' in client && client.credentials !== null && client.credentials !== undefined;
 }
 
 /** True when requests go to a server that the caller named. */

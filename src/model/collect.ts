@@ -18,7 +18,7 @@ export async function collectAnswer(callModel: CallModel, request: WireRequest, 
   const texts: string[] = [];
   for await (const event of callModel(request, io)) {
     const { whole } = accumulator.take(event);
-    if (whole?.block.type === 'text') texts.push(whole.block.text);
+    for (const { block } of whole) if (block.type === 'text') texts.push(block.text);
     if (accumulator.isStopped) break;
   }
   const { isStopped, stopReason, usage } = accumulator;

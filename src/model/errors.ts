@@ -2,7 +2,9 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 import { type Failure, type FailureClass, failureOf } from '../core/failure.ts';
 import { textIn } from '../core/json.ts';
-import { DeadlineError, StallError } from './liveness.ts';
+import { bodyOf, codeOf, detailsOf, rawTextOf, sentenceOf, thrownText } from './error-text.ts';
+import { DeadlineError, NoHeadersError, StallError } from './liveness.ts';
+import { type Overflow, readOverflow } from './overflow.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** What is known of the request that failed. */
@@ -18,58 +20,74 @@ export interface RequestFacts {
 /** Largest body that the API takes, in bytes (its documentation of request sizes). */
 const largestBody = 32 * 1024 * 1024;
 
-/** Texts of an input that is too long, of the API and of servers that speak its protocol. */
-const overflowTexts = [
-  /prompt is too long/i,
-  /exceeds? the available context size/i,
-  /greater than the context length/i,
-  /maximum context length is \d+/i,
-  /input is too long for requested model/i,
-  /exceeds? the (model's )?(maximum )?context (window|length|limit)/i,
-  /context length exceeded/i,
-  /too many tokens in the (prompt|input)/i,
-];
-
-const sumText = /input length and `?max_tokens`? exceed context limit: (\d+) \+ (\d+) > (\d+)/i;
-const outputText = /max_tokens: (\d+) > (\d+), which is the maximum/i;
+/** Media that a smaller or an absent copy cures: too large, too many, or unreadable. */
 const mediaText =
-  /image dimensions exceed|image exceeds .* maximum|many-image requests|(pdf|document|image)[^.]* (too large|exceeds)|too many images/i;
+  /image dimensions exceed|image exceeds .* maximum|many-image requests|(pdf|document|image)[^.]* (too large|exceeds)|too many images|maximum of \d+ pdf pages|could not process (image|pdf)|image does not match the provided media type/i;
 const thinkingText =
-  /(thinking|redacted_thinking)`? blocks?|signature[`'"]? in [`'"]?thinking|bound to a different conversation/i;
-const spendText = /spend(ing)? limit|credit balance|billing/i;
+  /(thinking|redacted_thinking)`? blocks?|thinking\.signature|signature[`'"]? in [`'"]?thinking|bound to a different conversation/i;
+const spendText = /spend(ing)? limit|credit balance|billing|reached your specified (api )?usage limit/i;
 
-/** Classifies whatever a model caller threw. */
+/** Codes of Node and of its `fetch` for a connection that could not be made or that broke. */
+const connectionCodes: ReadonlySet<string> = new Set([
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ERR_STREAM_PREMATURE_CLOSE',
+]);
+
+/**
+ * Classifies whatever a model caller threw. `x-should-retry` is not looked at: the class says what happened, and how
+ * often a class is asked again is bounded by the rules, not by a header.
+ */
 export function classify(error: unknown, facts: RequestFacts): Failure {
   if (error instanceof StallError) return failureOf('stall', error.message);
-  if (error instanceof DeadlineError || error instanceof APIConnectionTimeoutError) {
-    return failureOf('timeout', sentence(error));
-  }
+  if (error instanceof DeadlineError || error instanceof NoHeadersError) return failureOf('timeout', error.message);
+  if (error instanceof APIConnectionTimeoutError) return failureOf('timeout', thrownText(error));
   if (error instanceof APIConnectionError) return failureOf('connection', connectionSentence(error));
   if (error instanceof APIError) return classifyAnswer(error as APIError, facts);
-  if (isBrokenStream(error)) return failureOf('connection', `The connection broke: ${sentence(error)}`);
-  if (error instanceof SyntaxError) return failureOf('incomplete', `The stream could not be read: ${sentence(error)}`);
-  return failureOf('thrown', sentence(error));
+  return classifyThrown(error);
+}
+
+/** What `fetch`, the stream or a caller of one's own throws: no answer of the API. */
+function classifyThrown(error: unknown): Failure {
+  const codes = causesOf(error).map((cause) => textIn((cause as { code?: unknown }).code));
+  if (codes.includes('UND_ERR_BODY_TIMEOUT')) return failureOf('stall', 'The server sent nothing for too long.');
+  if (codes.includes('UND_ERR_HEADERS_TIMEOUT')) return failureOf('timeout', 'The server did not begin to answer.');
+  const isBroken = error instanceof Error && /terminated|fetch failed|network|socket/i.test(error.message);
+  if (isBroken || codes.some((code) => connectionCodes.has(code) || code.startsWith('UND_ERR'))) {
+    return failureOf('connection', `The connection broke: ${thrownText(error)}`);
+  }
+  if (error instanceof SyntaxError)
+    return failureOf('incomplete', `The stream could not be read: ${thrownText(error)}`);
+  return failureOf('thrown', thrownText(error));
 }
 
 function classifyAnswer(error: APIError, facts: RequestFacts): Failure {
-  const text = messageOf(error);
-  const status = error.status ?? null;
-  const kind = classOf(error, text, facts);
+  const text = rawTextOf(error);
+  const overflow = readOverflow(text);
+  const kind = classOf(error, text, overflow, facts);
   return {
-    ...failureOf(kind, text, status),
+    ...failureOf(kind, sentenceOf(error), error.status ?? null),
     retryAfterMs: retryAfterMs(error.headers, facts.now),
-    tokens: figuresIn(text),
+    tokens: kind === 'overflow' || kind === 'max_tokens_too_large' ? tokensOf(error, overflow) : noFigures,
     mediaPaths: kind === 'media' ? mediaPaths(error, text) : [],
   };
 }
 
-function classOf(error: APIError, text: string, facts: RequestFacts): FailureClass {
+function classOf(error: APIError, text: string, overflow: Overflow | null, facts: RequestFacts): FailureClass {
   if (isSpendLimit(error, text)) return 'billing';
   switch (error.status) {
     case undefined:
-      return classOfType(String(error.type));
+      return classOfType(error, text, overflow, facts);
     case 400:
-      return classOf400(error, text);
+    case 422:
+      return classOf400(error, text, overflow);
     case 401:
       return 'authentication';
     case 402:
@@ -84,8 +102,9 @@ function classOf(error: APIError, text: string, facts: RequestFacts): FailureCla
     case 409:
       return 'conflict';
     case 413:
-      return classOf413(text, facts);
+      return classOf413(overflow, facts);
     case 429:
+      // Whatever it says of tokens: they are tokens a minute.
       return 'rate_limit';
     case 529:
       return 'overloaded';
@@ -94,9 +113,9 @@ function classOf(error: APIError, text: string, facts: RequestFacts): FailureCla
   }
 }
 
-/** An error inside a stream has a type and no status. */
-function classOfType(type: string): FailureClass {
-  switch (type) {
+/** An error inside a stream, or in the body of a success, has a type and no status. */
+function classOfType(error: APIError, text: string, overflow: Overflow | null, facts: RequestFacts): FailureClass {
+  switch (String(error.type)) {
     case 'overloaded_error':
       return 'overloaded';
     case 'rate_limit_error':
@@ -112,69 +131,48 @@ function classOfType(type: string): FailureClass {
     case 'not_found_error':
       return 'not_found';
     case 'invalid_request_error':
-      return 'invalid_request';
+      return classOf400(error, text, overflow);
+    case 'request_too_large':
+      return classOf413(overflow, facts);
     default:
-      return 'server';
+      return overflow?.kind ?? 'server';
   }
 }
 
-function classOf400(error: APIError, text: string): FailureClass {
-  if (sumText.test(text) || outputText.test(text)) return 'max_tokens_too_large';
-  if (overflowTexts.some((pattern) => pattern.test(text))) return 'overflow';
+function classOf400(error: APIError, text: string, overflow: Overflow | null): FailureClass {
+  if (overflow !== null) return overflow.kind;
   if (codeOf(error) === 'image_dimensions_too_large' || mediaText.test(text)) return 'media';
   return thinkingText.test(text) ? 'thinking' : 'invalid_request';
 }
 
 /** 413 counts bytes. What made them many decides what can be done. */
-function classOf413(text: string, facts: RequestFacts): FailureClass {
+function classOf413(overflow: Overflow | null, facts: RequestFacts): FailureClass {
   if (facts.mediaBytes > facts.bodyBytes / 2) return 'media';
-  const saysSo = overflowTexts.some((pattern) => pattern.test(text));
-  return saysSo || facts.bodyBytes > largestBody / 2 ? 'overflow' : 'too_large';
+  return overflow !== null || facts.bodyBytes > largestBody / 2 ? 'overflow' : 'too_large';
 }
 
-/** A limit that somebody set on spending: no wait cures it, whatever its status. */
+/**
+ * A limit that somebody set on spending: no wait cures it, whatever its status. A ramp limit is none: it limits how fast
+ * use may grow, and the SDK says of it that a wait helps.
+ */
 function isSpendLimit(error: APIError, text: string): boolean {
-  if (error.status !== 400 && error.status !== 402 && error.status !== 429) return false;
-  return (
-    /spend_limit|ramp_limit/.test(codeOf(error)) ||
-    (error.status !== 429 && spendText.test(text)) ||
-    /spend(ing)? limit/i.test(text)
-  );
+  const { status } = error;
+  if (status !== 400 && status !== 402 && status !== 429) return false;
+  if (codeOf(error).includes('spend_limit')) return true;
+  return status === 429 ? /spend(ing)? limit/i.test(text) : spendText.test(text);
 }
 
-function bodyOf(error: APIError): Readonly<Record<string, unknown>> {
-  const body: { readonly error?: unknown } | undefined = error.error;
-  const inner = body?.error ?? body;
-  return typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : {};
+const noFigures: Failure['tokens'] = { input: null, window: null, maxOutput: null };
+
+/** The figures of the text; llama.cpp says them in members of their own. */
+function tokensOf(error: APIError, overflow: Overflow | null): Failure['tokens'] {
+  const said = overflow?.tokens ?? noFigures;
+  const { n_prompt_tokens: input, n_ctx: window } = bodyOf(error);
+  return { ...said, input: said.input ?? numberIn(input), window: said.window ?? numberIn(window) };
 }
 
-function detailsOf(error: APIError): Readonly<Record<string, unknown>> {
-  const details = bodyOf(error)['details'];
-  return typeof details === 'object' && details !== null ? (details as Record<string, unknown>) : {};
-}
-
-function codeOf(error: APIError): string {
-  return textIn(detailsOf(error)['error_code']);
-}
-
-function messageOf(error: APIError): string {
-  const { message } = bodyOf(error);
-  const status = error.status === undefined ? '' : ` (HTTP ${error.status})`;
-  return typeof message === 'string' && message !== ''
-    ? redact(message)
-    : `The server answered with an error and no text${status}.`;
-}
-
-/** Numbers that stand in the texts of errors. */
-function figuresIn(text: string): Failure['tokens'] {
-  const sum = sumText.exec(text);
-  if (sum !== null) return { input: Number(sum[1]), window: Number(sum[3]), maxOutput: null };
-  const output = outputText.exec(text);
-  if (output !== null) return { input: null, window: null, maxOutput: Number(output[2]) };
-  const prompt = /(\d+) tokens > (\d+) maximum/i.exec(text);
-  if (prompt !== null) return { input: Number(prompt[1]), window: Number(prompt[2]), maxOutput: null };
-  const length = /maximum context length is (\d+)/i.exec(text);
-  return { input: null, window: length === null ? null : Number(length[1]), maxOutput: null };
+function numberIn(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
 }
 
 /** `messages.7.content.2` and `messages.7.content.2.content.0` as indexes; also from `details.paths`. */
@@ -188,34 +186,21 @@ function mediaPaths(error: APIError, text: string): readonly (readonly number[])
   });
 }
 
-function isBrokenStream(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const cause = error.cause as { code?: unknown; name?: unknown } | undefined;
-  return /terminated|fetch failed|network|socket/i.test(error.message) || textIn(cause?.code).startsWith('UND_ERR');
-}
-
 function connectionSentence(error: Error): string {
-  const cause = deepestCause(error);
+  const cause = thrownText(causesOf(error).at(-1));
   return cause === error.message ? `No connection: ${cause}` : `No connection to the server: ${cause}`;
 }
 
-function deepestCause(error: Error): string {
-  return error.cause instanceof Error ? deepestCause(error.cause) : redact(error.message || error.name);
-}
+/** Deeper than any library nests causes; a chain may lead back to its start. */
+const mostCauses = 8;
 
-function sentence(error: unknown): string {
-  try {
-    return redact(error instanceof Error ? error.message || error.name : String(error));
-  } catch {
-    return 'Something was thrown that cannot be read.';
+/** The error and the errors that caused it, outermost first. */
+function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  let next = error;
+  while (next instanceof Error && causes.length < mostCauses && !causes.includes(next)) {
+    causes.push(next);
+    next = next.cause;
   }
-}
-
-/** Keys and tokens never reach a journal or a log. */
-function redact(text: string): string {
-  return text
-    .replace(/\bsk-[a-zA-Z0-9_-]{8,}/g, '[key]')
-    .replace(/\b(authorization|x-api-key|bearer)\b[\s:="']+(bearer\s+)?[^\s"',]+/gi, '$1 [key]')
-    .slice(0, 2_000)
-    .toWellFormed();
+  return causes;
 }

@@ -8,6 +8,8 @@ import type { ModelLimits } from '../core/config.ts';
  */
 const known: readonly (readonly [RegExp, ModelLimits])[] = [
   [/^claude-(fable|mythos|opus|sonnet|haiku)-5/, { contextWindow: 1_000_000, maxOutput: 128_000 }],
+  // Its own error text names the limit: "max_tokens: 250000 > 128000, which is the maximum allowed".
+  [/^claude-opus-4-7/, { contextWindow: 200_000, maxOutput: 128_000 }],
   [/^claude-(opus|sonnet)-4-[678]/, { contextWindow: 200_000, maxOutput: 64_000 }],
   [/^claude-(opus|sonnet|haiku)-4-5/, { contextWindow: 200_000, maxOutput: 64_000 }],
 ];

@@ -13,7 +13,9 @@ function once(value: object): string {
 
 /** The same bytes as `JSON.stringify({ ...request, stream: true })`; messages and the tool list come from the cache. */
 export function serialiseRequest(request: WireRequest): string {
-  const members = Object.entries(request).map(([name, value]) => `${JSON.stringify(name)}:${part(name, value)}`);
+  const members = Object.entries(request)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${JSON.stringify(name)}:${part(name, value)}`);
   return `{${[...members, '"stream":true'].join(',')}}`;
 }
 

@@ -1,4 +1,5 @@
-/** Short forms of media in scenarios: `{"image": {"width": 2162, "height": 322}}` is a real, tiny PNG of that size. */
+/** Short forms of media in scenarios: `{"image": {"width": 2162, "height": 322}}` is a tiny PNG that says it is so large. */
+import { crc32 } from 'node:zlib';
 
 /** Expands the short forms in a list of blocks, inside tool results too. */
 export function expandBlocks(blocks: readonly unknown[]): readonly unknown[] {
@@ -7,23 +8,54 @@ export function expandBlocks(blocks: readonly unknown[]): readonly unknown[] {
 
 function expandBlock(block: unknown): unknown {
   if (typeof block !== 'object' || block === null) return block;
-  if ('image' in block && !('type' in block)) return imageBlock(block.image as { width: number; height: number });
+  if ('image' in block && !('type' in block) && isSize(block.image)) return imageBlock(block.image);
   if ('content' in block && Array.isArray(block.content)) return { ...block, content: expandBlocks(block.content) };
   return block;
 }
 
-function imageBlock({ width, height }: { width: number; height: number }): unknown {
-  return { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pngHeader(width, height) } };
+interface Size {
+  readonly width: number;
+  readonly height: number;
 }
 
-/** The first bytes of a PNG: all that anybody needs who asks for its size. */
-function pngHeader(width: number, height: number): string {
-  const bytes = Buffer.alloc(33);
-  bytes.write('\x89PNG\r\n\x1a\n', 0, 'latin1');
-  bytes.writeUInt32BE(13, 8);
-  bytes.write('IHDR', 12, 'latin1');
-  bytes.writeUInt32BE(width, 16);
-  bytes.writeUInt32BE(height, 20);
-  bytes.set([8, 6, 0, 0, 0], 24);
-  return bytes.toString('base64');
+function isSize(value: unknown): value is Size {
+  const isSide = (side: unknown): boolean => Number.isInteger(side) && Number(side) > 0 && Number(side) <= 0x7fffffff;
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'width' in value &&
+    'height' in value &&
+    isSide(value.width) &&
+    isSide(value.height)
+  );
+}
+
+function imageBlock(size: Size): unknown {
+  return { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png(size).toString('base64') } };
+}
+
+/** An empty zlib stream: the image has a size and no pixels, so that the largest one is as short as the smallest. */
+const noPixels = [0x78, 0x9c, 0x03, 0x00, 0x00, 0x00, 0x00, 0x01];
+
+function png({ width, height }: Size): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 6, 0, 0, 0], 8);
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', header),
+    chunk('IDAT', Buffer.from(noPixels)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+/** Length, name, data and checksum. */
+function chunk(name: string, data: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(name, 'latin1'), data]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(crc32(named));
+  return Buffer.concat([length, named, checksum]);
 }

@@ -62,11 +62,11 @@ function outputOf(result: ToolResult): ToolOutput | Promise<ToolOutput> {
   return { content: result.text, isError: result.isError ?? false, cancelsSiblings: result.cancelsSiblings ?? false };
 }
 
-function crashText(crash: string | true): string {
-  return crash === true ? 'the scripted hook crashed' : crash;
-}
+type Said = string | true;
 
-const stopText = (stop: string | true): string => (stop === true ? 'the scripted hook stops the loop' : stop);
+const crashText = (crash: Said): string => (crash === true ? 'the scripted hook crashed' : crash);
+const stopText = (stop: Said): string => (stop === true ? 'the scripted hook stops the loop' : stop);
+const denyText = (deny: Said): string => (deny === true ? 'the scripted hook denies the call' : deny);
 
 /** Function hooks that answer as the scenario says. */
 export function scenarioHooks(scenario: Scenario, probe: SimulationProbe): Partial<Hooks> {
@@ -88,7 +88,7 @@ export function scenarioHooks(scenario: Scenario, probe: SimulationProbe): Parti
                 : script.allow === true
                   ? 'allow'
                   : undefined,
-          reason: script.deny,
+          reason: script.deny === undefined ? undefined : denyText(script.deny),
           input: script.input as never,
           context: script.context,
           stop: script.stop === undefined ? undefined : stopText(script.stop),
@@ -118,7 +118,7 @@ function stopHook(
       probe.stopHookRuns += 1;
       if (script === undefined || 'pass' in script) return undefined;
       if ('crash' in script) throw new Error(crashText(script.crash));
-      return 'block' in script ? { block: script.block } : { prevent: script.prevent };
+      return 'block' in script ? { block: script.block } : { prevent: stopText(script.prevent) };
     },
   };
 }

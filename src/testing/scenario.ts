@@ -1,6 +1,7 @@
 /** The scenario format: what the outside does to the loop, as a JSON file. */
 import { z } from 'zod';
 import { loopOptionsSchema } from '../options.ts';
+import { faultIn } from './scenario-fault.ts';
 
 const text = z.string();
 const count = z.int().nonnegative();
@@ -17,6 +18,8 @@ const usage = z.strictObject({
 
 const streamItem = z.union([
   z.strictObject({ text, block: z.boolean().optional(), message: text.optional() }),
+  /** The next text begins a new block. */
+  z.strictObject({ block: z.literal(true) }),
   z.strictObject({ thinking: text, signature: text.optional(), message: text.optional() }),
   z.strictObject({ redacted: text, message: text.optional() }),
   z.strictObject({
@@ -44,7 +47,10 @@ const streamItem = z.union([
 
 const times = { times: z.int().positive().optional(), repeat: z.boolean().optional() };
 
-const streamEntry = z.strictObject({ stream: z.array(streamItem), usage: usage.optional(), ...times });
+/** Above so many tokens the input is refused as too long, and the entry stays. */
+const picky = { tooLongOver: count.optional() };
+
+const streamEntry = z.strictObject({ stream: z.array(streamItem), usage: usage.optional(), ...picky, ...times });
 
 const errorEntry = z.strictObject({
   status: z.int().min(300).max(599),
@@ -62,12 +68,10 @@ const rawEntry = z.strictObject({
   ...times,
 });
 
-const textEntry = z.strictObject({ text, stop: text.optional(), usage: usage.optional(), ...times });
-
-const tooLongEntry = z.strictObject({ tooLongOver: count, text, usage: usage.optional(), ...times });
+const textEntry = z.strictObject({ text, stop: text.optional(), usage: usage.optional(), ...picky, ...times });
 
 /** What the scripted model answers to one request. */
-export const modelEntrySchema = z.union([streamEntry, errorEntry, rawEntry, textEntry, tooLongEntry]);
+export const modelEntrySchema = z.union([streamEntry, errorEntry, rawEntry, textEntry]);
 
 const toolResult = z.union([
   z.strictObject({
@@ -89,33 +93,34 @@ const toolScript = z.strictObject({
   results: z.array(toolResult).min(1),
 });
 
+/** True, or the words for it. */
+const said = z.union([z.literal(true), text]);
+
 const stopHook = z.union([
   z.strictObject({ block: z.array(text) }),
   z.strictObject({ pass: z.literal(true) }),
-  z.strictObject({ prevent: text }),
-  z.strictObject({ crash: z.union([z.literal(true), text]) }),
+  z.strictObject({ prevent: said }),
+  z.strictObject({ crash: said }),
 ]);
-
-const crash = z.union([z.literal(true), text]).optional();
 
 const preToolUse = z.strictObject({
   tool: text,
   id: text.optional(),
-  deny: text.optional(),
+  deny: said.optional(),
   allow: z.boolean().optional(),
   ask: z.boolean().optional(),
   input: object.optional(),
   context: text.optional(),
-  stop: z.union([z.literal(true), text]).optional(),
-  crash,
+  stop: said.optional(),
+  crash: said.optional(),
 });
 
 const postToolUse = z.strictObject({
   tool: text,
   id: text.optional(),
   context: text.optional(),
-  stop: z.union([z.literal(true), text]).optional(),
-  crash,
+  stop: said.optional(),
+  crash: said.optional(),
 });
 
 const moment = z.union([count, z.strictObject({ phase: text, after: milliseconds }), z.strictObject({ tool: text })]);
@@ -125,7 +130,12 @@ const userAct = z.union([
   z.strictObject({ submit: text, at: moment }),
 ]);
 
-const prompt = z.union([text, z.array(object)]);
+/** Blocks of the API, loosely; `{"image": {"width": 2162, "height": 322}}` is short for an image of that size. */
+const looseBlock = z.looseObject({
+  image: z.strictObject({ width: z.int().positive(), height: z.int().positive() }).optional(),
+});
+
+const prompt = z.union([text, z.array(looseBlock)]);
 
 const followUp = z.union([
   z.strictObject({ prompt, config: loopOptionsSchema.partial().optional() }),
@@ -134,7 +144,7 @@ const followUp = z.union([
 
 const storedMessage = z.looseObject({
   role: z.enum(['user', 'assistant']),
-  content: z.union([text, z.array(z.looseObject({}))]),
+  content: z.union([text, z.array(looseBlock)]),
 });
 
 /** The whole file. */
@@ -164,9 +174,13 @@ export const scenarioSchema = z.strictObject({
   then: z.array(followUp).optional(),
 });
 
+/** A checked scenario file. */
 export type Scenario = z.output<typeof scenarioSchema>;
+/** What the scripted model answers to one request. */
 export type ModelEntry = z.output<typeof modelEntrySchema>;
+/** One step of a stream. */
 export type StreamItem = z.output<typeof streamItem>;
+/** Figures that an answer reports. */
 export type ScriptedUsage = z.output<typeof usage>;
 
 /** A file that is no scenario: the sentence names the file, the place and what is expected there. */
@@ -181,22 +195,6 @@ export class ScenarioError extends Error {
 export function parseScenario(value: unknown, fileName = 'the scenario'): Scenario {
   const result = scenarioSchema.safeParse(value);
   if (result.success) return result.data;
-  const { place, message } = deepest(result.error.issues[0]);
+  const { place, message } = faultIn(result.error.issues, value);
   throw new ScenarioError(`${fileName} is no scenario: at ${place === '' ? 'the top' : place}: ${message}.`);
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-  readonly errors?: readonly (readonly Issue[])[];
-}
-
-/** Of a union that fits in no way, the way that came furthest says best what is wrong. */
-function deepest(issue: Issue | undefined, before: readonly PropertyKey[] = []): { place: string; message: string } {
-  if (issue === undefined) return { place: '', message: 'it is not what is expected' };
-  const path = [...before, ...issue.path];
-  const ways = (issue.errors ?? []).map((way) => deepest(way[0], path));
-  const misses = ways.filter((way) => !/^Invalid input: expected \w+, received undefined$/.test(way.message));
-  const best = misses.toSorted((left, right) => right.place.length - left.place.length)[0];
-  return best ?? { place: path.map(String).join('.'), message: issue.message.replace(/\.$/, '') };
 }

@@ -3,15 +3,30 @@
  * history fails loudly.
  */
 import type { Clock } from '../clock.ts';
+import type { ModelLimits, WireProfile } from '../core/config.ts';
 import { estimateMessage, estimateText } from '../core/context/tokens.ts';
 import { textIn } from '../core/json.ts';
-import type { ModelLimits, WireProfile } from '../core/config.ts';
 import type { WireMessage, WireRequest } from '../core/wire/request-type.ts';
-import { validateRequest } from '../core/wire/validate.ts';
+import { validateRequest, type Violation } from '../core/wire/validate.ts';
+import { hasShape } from '../core/wire/validate-shape.ts';
 import { type CallPurpose, purposeHeader } from '../model/transport.ts';
-import type { ModelEntry } from './scenario.ts';
-import { frame, streamChunks } from './scripted-wire.ts';
+import type { ModelEntry, ScriptedUsage, StreamItem } from './scenario.ts';
+import {
+  chunkedAnswer,
+  errorAnswer,
+  invalidRequest,
+  jsonAnswer,
+  rawChunks,
+  type ScriptedAnswer,
+  statusAnswer,
+  statusOfError,
+} from './scripted-answers.ts';
+import { refusalText, sumTooLongText, tooLongText } from './scripted-refusal.ts';
+import { largestInput, Script } from './scripted-script.ts';
+import { wholeMessage } from './scripted-whole.ts';
+import { endOf, streamChunks } from './scripted-wire.ts';
 
+/** What a scripted model says, and what it accepts. */
 export interface ScriptedModelOptions {
   /** Answers to the requests of the loop, in order. */
   readonly model: readonly ModelEntry[];
@@ -25,6 +40,12 @@ export interface ScriptedModelOptions {
   readonly profile?: WireProfile;
   /** Tokens that every request holds beside what stands in it. Default 0. */
   readonly systemTokens?: number;
+  /** Tokens of a request, as the server counts them. Default: the engine's own estimate, and `systemTokens`. */
+  readonly estimate?: (request: WireRequest) => number;
+  /** Which list answers a request. Default: what the header `x-escapement-purpose` says, else `model`. */
+  readonly purposeOf?: (request: ScriptedRequest) => CallPurpose;
+  /** Names that `GET /v1/models` lists; each name can be asked for. Default `scripted-model`. */
+  readonly models?: readonly string[];
 }
 
 /** A request as it came. */
@@ -36,6 +57,8 @@ export interface RecordedRequest {
   /** Tokens of the input by the engine's own estimate. */
   readonly estimate: number;
   readonly body: WireRequest;
+  /** Everything for which the API would refuse it. */
+  readonly violations: readonly Violation[];
 }
 
 /** A request as a front end hands it over. */
@@ -47,13 +70,6 @@ export interface ScriptedRequest {
   readonly body: string;
 }
 
-export interface ScriptedAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The bytes in chunks. Throws `ScriptedReset` where the connection breaks. */
-  readonly chunks: (signal: AbortSignal) => AsyncIterable<string>;
-}
-
 /** Follows its script; ask it through `scriptedFetch` or `listen`. */
 export class ScriptedModel {
   readonly requests: RecordedRequest[] = [];
@@ -61,6 +77,9 @@ export class ScriptedModel {
   readonly violations: string[] = [];
   readonly #options: ScriptedModelOptions;
   readonly #lists: Readonly<Record<CallPurpose, Script>>;
+  #answers = 0;
+  /** Purposes whose newest answer since the last user message ended in `pause_turn`: it may be sent back. */
+  readonly #paused = new Set<CallPurpose>();
 
   constructor(options: ScriptedModelOptions) {
     this.#options = options;
@@ -68,179 +87,159 @@ export class ScriptedModel {
     this.#lists = { model: new Script(model), summary: new Script(summary), small: new Script(small) };
   }
 
+  /** Answers one request. Contract: must not throw, whatever the request holds. */
   answer(request: ScriptedRequest): ScriptedAnswer {
+    this.#answers += 1;
+    const answer = this.#route(request);
+    return { ...answer, headers: { 'request-id': `req_${this.#answers}`, ...answer.headers } };
+  }
+
+  #route(request: ScriptedRequest): ScriptedAnswer {
     const { method, path } = request;
-    if (method === 'GET' && path.startsWith('/v1/models/')) return this.#modelInfo(decodeURIComponent(path.slice(11)));
+    if (method === 'GET' && path === '/v1/models') return this.#modelList();
+    if (method === 'GET' && path.startsWith('/v1/models/')) return jsonAnswer(200, this.#modelInfo(path.slice(11)));
     if (method === 'POST' && path === '/v1/messages/count_tokens') return this.#countTokens(request);
     if (method === 'POST' && path === '/v1/messages') return this.#answerMessages(request);
     return errorAnswer(404, 'not_found_error', `The scripted server has no route ${method} ${path}.`);
   }
 
-  #modelInfo(id: string): ScriptedAnswer {
+  #modelList(): ScriptedAnswer {
+    const { models = ['scripted-model'] } = this.#options;
+    const data = models.map((id) => this.#modelInfo(id));
+    return jsonAnswer(200, { data, first_id: models[0] ?? null, last_id: models.at(-1) ?? null, has_more: false });
+  }
+
+  #modelInfo(name: string): Readonly<Record<string, unknown>> {
     const { contextWindow, maxOutput } = this.#options.limits;
-    return jsonAnswer(200, {
-      type: 'model',
-      id,
-      display_name: id,
-      max_input_tokens: contextWindow,
-      max_tokens: maxOutput,
-    });
+    const id = decoded(name);
+    return { type: 'model', id, display_name: id, max_input_tokens: contextWindow, max_tokens: maxOutput };
   }
 
   #countTokens(request: ScriptedRequest): ScriptedAnswer {
-    const body = parseBody(request.body);
-    if (body === null) return errorAnswer(400, 'invalid_request_error', 'The body is no JSON object.');
-    return jsonAnswer(200, { input_tokens: this.#estimate(body) });
+    const body = parsed(request.body);
+    // To count, the API needs all of a request but `max_tokens`.
+    const counted = { max_tokens: 1, ...body };
+    if (!hasShape(counted)) return invalidRequest('The request body has not the form of a request.');
+    return jsonAnswer(200, { input_tokens: this.#estimate(counted) });
   }
 
   #answerMessages(request: ScriptedRequest): ScriptedAnswer {
-    const body = parseBody(request.body);
-    if (body === null) return errorAnswer(400, 'invalid_request_error', 'The body is no JSON object.');
-    const purpose = purposeOf(request.header(purposeHeader));
-    const estimate = this.#estimate(body);
-    this.requests.push({
-      purpose,
-      model: body.model,
-      maxTokens: body.max_tokens,
-      messages: body.messages,
-      estimate,
-      body,
-    });
-    return this.#refusal(body, estimate) ?? this.#scripted(purpose, body, estimate);
+    const body = parsed(request.body);
+    if (body === null) return invalidRequest('The request body is not valid JSON.');
+    const purpose = this.#options.purposeOf?.(request) ?? purposeOf(request.header(purposeHeader));
+    const isRequest = hasShape(body);
+    if (isRequest && endsWithUser(body)) this.#paused.delete(purpose);
+    const recorded = this.#record(body as unknown as WireRequest, purpose, isRequest ? this.#estimate(body) : 0);
+    return this.#refusal(recorded) ?? this.#scripted(recorded);
   }
 
-  /** What the real API would refuse. */
-  #refusal(body: WireRequest, estimate: number): ScriptedAnswer | null {
+  #record(body: WireRequest, purpose: CallPurpose, estimate: number): RecordedRequest {
     const { limits, profile = 'anthropic' } = this.#options;
-    const { contextWindow } = limits;
-    if (estimate > contextWindow) return tooLong(estimate, contextWindow);
-    if (estimate + body.max_tokens > contextWindow) return sumTooLong(estimate, body.max_tokens, contextWindow);
-    const violations = validateRequest(body, { ...limits, estimate: null, profile });
-    const first = violations[0];
-    if (first === undefined) return null;
-    // Media that are too large are the user's, not a fault of the loop: the loop must cope with the refusal.
-    for (const { rule, path, message } of violations) {
-      if (!rule.startsWith('image_')) this.violations.push(`request ${this.requests.length}, ${path}: ${message}`);
-    }
-    return errorAnswer(400, 'invalid_request_error', `${first.path}: ${first.message}`);
+    const facts = { ...limits, estimate, profile, mayEndWithAssistant: this.#paused.has(purpose) };
+    const violations = validateRequest(body, facts);
+    const { model, max_tokens: maxTokens, messages } = body;
+    const recorded = { purpose, model, maxTokens, messages, estimate, body, violations };
+    this.requests.push(recorded);
+    return recorded;
   }
 
-  #scripted(purpose: CallPurpose, body: WireRequest, estimate: number): ScriptedAnswer {
-    const script = this.#lists[purpose];
-    const entry = script.next(estimate);
+  /** What the real API would refuse: form before size, since it reads a request before it counts it. */
+  #refusal({ body, estimate, violations }: RecordedRequest): ScriptedAnswer | null {
+    const { contextWindow, maxOutput } = this.#options.limits;
+    // A request that is too large, in tokens or in pixels, is no fault of the loop: the loop must cope with the refusal.
+    const ofForm = violations.filter(({ rule }) => rule !== 'window' && !rule.startsWith('image_'));
+    for (const { path, message } of ofForm) {
+      this.violations.push(`request ${this.requests.length}, ${path}: ${message}`);
+    }
+    if (ofForm[0] !== undefined) return invalidRequest(refusalText(ofForm[0], body, maxOutput));
+    if (estimate > contextWindow) return invalidRequest(tooLongText(estimate, contextWindow));
+    const [first] = violations;
+    if (first === undefined) return null;
+    return invalidRequest(
+      first.rule === 'window'
+        ? sumTooLongText(estimate, body.max_tokens, contextWindow)
+        : refusalText(first, body, maxOutput),
+    );
+  }
+
+  #scripted(request: RecordedRequest): ScriptedAnswer {
+    const { purpose, estimate } = request;
+    const entry = this.#lists[purpose].next(estimate);
     if (entry === null) {
       this.violations.push(`The script has no answer left for a ${purpose} request.`);
       return errorAnswer(500, 'api_error', `The script has no answer left for a ${purpose} request.`);
     }
-    if ('tooLongOver' in entry && estimate > entry.tooLongOver) return tooLong(estimate, entry.tooLongOver);
+    if (estimate > largestInput(entry)) return invalidRequest(tooLongText(estimate, largestInput(entry)));
     if ('status' in entry) return statusAnswer(entry);
-    if ('raw' in entry) return streamAnswer(() => rawChunks(entry.raw));
-    const items =
-      'stream' in entry
-        ? entry.stream
-        : [{ text: entry.text }, { stop: 'stop' in entry ? (entry.stop ?? 'end_turn') : 'end_turn' }];
-    const usage = entry.usage ?? {};
-    const stream = { id: `msg_${this.requests.length}`, model: body.model, items, usage, inputTokens: estimate };
-    return streamAnswer((signal) => streamChunks(stream, this.#options.clock, signal));
+    if ('raw' in entry) return this.#raw(request, entry.raw);
+    const items = 'stream' in entry ? entry.stream : [{ text: entry.text }, { stop: entry.stop ?? 'end_turn' }];
+    return this.#spoken(request, items, entry.usage ?? {});
+  }
+
+  #raw(request: RecordedRequest, events: RawEvents): ScriptedAnswer {
+    if (JSON.stringify(events).includes('"stop_reason":"pause_turn"')) this.#paused.add(request.purpose);
+    return this.#streamed(request, () => rawChunks(events));
+  }
+
+  #spoken(request: RecordedRequest, items: readonly StreamItem[], usage: ScriptedUsage): ScriptedAnswer {
+    const end = endOf(items);
+    if (end !== null && 'stop' in end && end.stop === 'pause_turn') this.#paused.add(request.purpose);
+    if (end !== null && 'error' in end && !isStreamed(request.body)) {
+      return errorAnswer(statusOfError(end.error), end.error, end.message ?? end.error);
+    }
+    const id = `msg_${this.requests.length}`;
+    const script = { id, model: request.model, items, usage, inputTokens: request.estimate };
+    return this.#streamed(request, (signal) => streamChunks(script, this.#options.clock, signal));
+  }
+
+  /** The events as they come, or as one message for a request that asks for no stream. */
+  #streamed({ body }: RecordedRequest, chunks: ScriptedAnswer['chunks']): ScriptedAnswer {
+    if (isStreamed(body)) return chunkedAnswer('text/event-stream', chunks);
+    return chunkedAnswer('application/json', (signal) => wholeMessage(chunks(signal)));
   }
 
   #estimate(body: WireRequest): number {
-    const system = (body.system ?? []).reduce((sum, block) => sum + estimateText(textIn(block['text'])), 0);
-    const tools = body.tools === undefined || body.tools.length === 0 ? 0 : estimateText(JSON.stringify(body.tools));
-    const messages = body.messages.reduce((sum, message) => sum + estimateMessage(message), 0);
-    return (this.#options.systemTokens ?? 0) + system + tools + messages;
+    const { estimate, systemTokens = 0 } = this.#options;
+    return estimate === undefined ? systemTokens + estimateRequest(body) : estimate(body);
   }
 }
 
-/** One list of answers. */
-class Script {
-  readonly #entries: readonly ModelEntry[];
-  #index = 0;
-  #used = 0;
+type RawEvents = Extract<ModelEntry, { raw: unknown }>['raw'];
 
-  constructor(entries: readonly ModelEntry[]) {
-    this.#entries = entries;
-  }
+function estimateRequest({ system, tools, messages }: WireRequest): number {
+  const blocks: unknown = system ?? [];
+  const texts = Array.isArray(blocks) ? (blocks as NonNullable<typeof system>).map((block) => block['text']) : [blocks];
+  const said = texts.reduce((sum: number, text) => sum + estimateText(textIn(text)), 0);
+  const listed = tools === undefined || tools.length === 0 ? 0 : estimateText(JSON.stringify(tools));
+  return said + listed + messages.reduce((sum, message) => sum + estimateMessage(message), 0);
+}
 
-  /** The next answer; null when the list is used up. An entry that refuses an input as too long stays. */
-  next(estimate: number): ModelEntry | null {
-    const entry = this.#entries[this.#index] ?? null;
-    if (entry === null || entry.repeat === true || ('tooLongOver' in entry && estimate > entry.tooLongOver))
-      return entry;
-    this.#used += 1;
-    if (this.#used >= (entry.times ?? 1)) {
-      this.#index += 1;
-      this.#used = 0;
-    }
-    return entry;
-  }
+function isStreamed(body: WireRequest): boolean {
+  return 'stream' in body && body.stream === true;
+}
+
+function endsWithUser({ messages }: WireRequest): boolean {
+  return messages.findLast(({ role }) => role !== 'system')?.role === 'user';
 }
 
 function purposeOf(header: string | null): CallPurpose {
   return header === 'summary' || header === 'small' ? header : 'model';
 }
 
-function parseBody(body: string): WireRequest | null {
+/** The JSON object of a body, or null. */
+function parsed(body: string): Readonly<Record<string, unknown>> | null {
   try {
-    const parsed: unknown = JSON.parse(body);
-    return typeof parsed === 'object' && parsed !== null && 'messages' in parsed ? (parsed as WireRequest) : null;
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
   } catch {
     return null;
   }
 }
 
-function tooLong(tokens: number, limit: number): ScriptedAnswer {
-  return errorAnswer(400, 'invalid_request_error', `prompt is too long: ${tokens} tokens > ${limit} maximum`);
-}
-
-function sumTooLong(input: number, output: number, window: number): ScriptedAnswer {
-  const text = `input length and \`max_tokens\` exceed context limit: ${input} + ${output} > ${window}, decrease input length or \`max_tokens\` and try again`;
-  return errorAnswer(400, 'invalid_request_error', text);
-}
-
-/** Types of the API's errors by status, for a script that names none. */
-const errorTypes: Readonly<Record<number, string>> = {
-  400: 'invalid_request_error',
-  401: 'authentication_error',
-  402: 'billing_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-  504: 'timeout_error',
-  529: 'overloaded_error',
-};
-
-function statusAnswer(entry: Extract<ModelEntry, { status: number }>): ScriptedAnswer {
-  const type = entry.type ?? errorTypes[entry.status] ?? 'api_error';
-  const details = entry.details === undefined ? {} : { details: entry.details };
-  const json = { type: 'error', error: { type, message: entry.message ?? type, ...details } };
-  const text = entry.body ?? JSON.stringify(json);
-  return {
-    status: entry.status,
-    headers: { 'content-type': 'application/json', ...entry.headers },
-    chunks: () => one(text),
-  };
-}
-
-function errorAnswer(status: number, type: string, message: string): ScriptedAnswer {
-  return jsonAnswer(status, { type: 'error', error: { type, message } });
-}
-
-function jsonAnswer(status: number, body: unknown): ScriptedAnswer {
-  return { status, headers: { 'content-type': 'application/json' }, chunks: () => one(JSON.stringify(body)) };
-}
-
-function streamAnswer(chunks: ScriptedAnswer['chunks']): ScriptedAnswer {
-  return { status: 200, headers: { 'content-type': 'text/event-stream' }, chunks };
-}
-
-async function* one(text: string): AsyncGenerator<string> {
-  yield text;
-}
-
-async function* rawChunks(
-  events: readonly { readonly event: string; readonly data: unknown }[],
-): AsyncGenerator<string> {
-  for (const { event, data } of events) yield frame(event, data);
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }

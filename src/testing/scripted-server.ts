@@ -2,9 +2,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type { ScriptedModel } from './scripted-model.ts';
 import { ScriptedReset } from './scripted-wire.ts';
 
+/** A server that listens. */
 export interface ScriptedServer {
   /** Base URL for a client: `http://127.0.0.1:<port>`. */
   readonly url: string;
@@ -35,22 +37,54 @@ async function serve(model: ScriptedModel, request: IncomingMessage, response: S
   const hungUp = new AbortController();
   response.on('close', () => hungUp.abort());
   try {
-    const answer = model.answer({
-      method: request.method ?? 'GET',
-      path: new URL(request.url ?? '/', 'http://localhost').pathname,
-      header: (name) => headerOf(request, name),
-      body: await bodyOf(request),
-    });
-    response.writeHead(answer.status, answer.headers);
-    for await (const chunk of answer.chunks(hungUp.signal)) {
-      if (hungUp.signal.aborted) return;
-      if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
-    }
-    response.end();
+    await answer(model, request, response, hungUp.signal);
   } catch (error) {
-    if (error instanceof ScriptedReset || hungUp.signal.aborted) response.destroy();
-    else throw error;
+    // What was written before the break arrives, as it does when a real connection breaks in mid-stream.
+    if (error instanceof ScriptedReset) await flushed(response);
+    else if (!hungUp.signal.aborted) model.violations.push(`The scripted server failed: ${String(error)}`);
+    response.destroy();
   }
+}
+
+async function answer(
+  model: ScriptedModel,
+  request: IncomingMessage,
+  response: ServerResponse,
+  hungUp: AbortSignal,
+): Promise<void> {
+  const scripted = model.answer({
+    method: request.method ?? 'GET',
+    path: new URL(request.url ?? '/', 'http://localhost').pathname,
+    header: (name) => headerOf(request, name),
+    body: await bodyOf(request),
+  });
+  response.writeHead(scripted.status, scripted.headers);
+  response.flushHeaders();
+  for await (const chunk of scripted.chunks(hungUp)) {
+    if (hungUp.aborted) return;
+    if (!response.write(chunk)) await drained(response, hungUp);
+  }
+  response.end();
+}
+
+/** Resolves when the client has read on, or when it is gone. */
+function drained(response: ServerResponse, hungUp: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done);
+      hungUp.removeEventListener('abort', done);
+      resolve();
+    };
+    if (hungUp.aborted || !response.writableNeedDrain) return resolve();
+    response.on('drain', done);
+    hungUp.addEventListener('abort', done);
+  });
+}
+
+/** Resolves when the kernel has everything that was written. */
+async function flushed(response: ServerResponse): Promise<void> {
+  do await setImmediate();
+  while (!response.destroyed && response.writableLength > 0);
 }
 
 function headerOf(request: IncomingMessage, name: string): string | null {

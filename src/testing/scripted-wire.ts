@@ -11,6 +11,7 @@ export class ScriptedReset extends Error {
   }
 }
 
+/** What one stream says. */
 export interface StreamScript {
   readonly id: string;
   readonly model: string;
@@ -38,6 +39,12 @@ class Writer {
   constructor(script: StreamScript) {
     this.#script = script;
     this.#messageId = script.id;
+  }
+
+  /** Blocks of another message of the same stream: some servers interleave two. */
+  switchTo(messageId: string | undefined): string {
+    if (messageId === undefined || messageId === this.#messageId) return '';
+    return this.close() + this.start(messageId);
   }
 
   start(messageId = this.#messageId): string {
@@ -157,18 +164,32 @@ export async function* streamChunks(script: StreamScript, clock: Clock, signal: 
   }
 }
 
+type EndItem = Extract<
+  StreamItem,
+  { stop: unknown } | { error: unknown } | { eof: unknown } | { reset: unknown } | { stall: unknown }
+>;
+
+/** How a stream ends: the first item that ends it, or null when it just runs out. */
+export function endOf(items: readonly StreamItem[]): EndItem | null {
+  return items.find((item): item is EndItem => endings.some((name) => name in item)) ?? null;
+}
+
+const endings = ['stop', 'error', 'eof', 'reset', 'stall'] as const;
+
 type WritableItem = Exclude<StreamItem, { wait: number } | { eof: true } | { reset: true } | { stall: true }>;
 
 function chunkOf(writer: Writer, item: WritableItem): string {
-  if ('text' in item) return switched(writer, item.message) + writer.text(item.text, item.block === true);
-  if ('thinking' in item)
-    return switched(writer, item.message) + writer.thinking(item.thinking, item.signature ?? 'sig');
-  if ('redacted' in item)
-    return switched(writer, item.message) + writer.whole({ type: 'redacted_thinking', data: item.redacted });
+  if ('text' in item) return writer.switchTo(item.message) + writer.text(item.text, item.block === true);
+  if ('thinking' in item) {
+    return writer.switchTo(item.message) + writer.thinking(item.thinking, item.signature ?? 'sig');
+  }
+  if ('redacted' in item) {
+    return writer.switchTo(item.message) + writer.whole({ type: 'redacted_thinking', data: item.redacted });
+  }
   if ('tool' in item) {
     const block = { type: 'tool_use', id: item.id, name: item.tool, input: {} };
     const json = item.json ?? [JSON.stringify(item.input ?? {})];
-    return switched(writer, item.message) + writer.tool(block, json, item.open === true);
+    return writer.switchTo(item.message) + writer.tool(block, json, item.open === true);
   }
   if ('serverTool' in item) {
     const block = { type: 'server_tool_use', id: item.id, name: item.serverTool, input: {} };
@@ -186,12 +207,8 @@ function chunkOf(writer: Writer, item: WritableItem): string {
   if ('ping' in item) return frame('ping', { type: 'ping' });
   if ('stop' in item) return writer.stop(item.stop);
   if ('error' in item) return errorFrame(item.error, item.message ?? item.error);
+  if ('block' in item) return writer.close();
   return writer.start(item.message);
-}
-
-/** Blocks of another message of the same stream: some servers interleave two. */
-function switched(writer: Writer, message: string | undefined): string {
-  return message === undefined ? '' : writer.close() + writer.start(message);
 }
 
 function errorFrame(type: string, message: string): string {

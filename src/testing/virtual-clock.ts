@@ -14,9 +14,11 @@ const quietRounds = 3;
 /** Where virtual time begins: 2026-01-01T00:00:00Z, in milliseconds. */
 const virtualEpoch = Date.UTC(2026, 0, 1);
 
+/** Begins at a fixed date; timers fire when `advanceToNext` is called, never by themselves. */
 export class VirtualClock implements Clock {
   #now = virtualEpoch;
   #order = 0;
+  #cancelled = 0;
   #timers: Timer[] = [];
 
   now(): number {
@@ -28,7 +30,9 @@ export class VirtualClock implements Clock {
     const timer: Timer = { at: this.#now + Math.max(0, ms), order: this.#order, callback };
     this.#timers.push(timer);
     return () => {
-      this.#timers = this.#timers.filter((other) => other !== timer);
+      const left = this.#timers.filter((other) => other !== timer);
+      if (left.length < this.#timers.length) this.#cancelled += 1;
+      this.#timers = left;
     };
   }
 
@@ -37,9 +41,9 @@ export class VirtualClock implements Clock {
     return this.#timers.length;
   }
 
-  /** Counts everything that was ever scheduled: it moves while anything is going on. */
+  /** Counts every timer that was set or given up: it moves while anything is going on. */
   get activity(): number {
-    return this.#order;
+    return this.#order + this.#cancelled;
   }
 
   /** Jumps to the next timer and calls it; false when there is none. */
@@ -65,22 +69,30 @@ function earlier(best: Timer | null, timer: Timer): Timer {
  * @throws Error when nothing moves, no timer waits, and the work is not done: it waits for something that never comes.
  */
 export async function runInVirtualTime<Value>(clock: VirtualClock, work: Promise<Value>): Promise<Value> {
-  const done = { is: false };
-  void work.catch(() => {}).finally(() => (done.is = true));
-  while (!done.is) {
-    await quiet(clock, done);
-    if (!done.is && !clock.advanceToNext()) throw new Error('The run waits for something that never comes.');
-  }
+  let isDone = false;
+  void work.catch(() => {}).finally(() => (isDone = true));
+  if (!(await runUntilIdle(clock, () => isDone))) throw new Error('The run waits for something that never comes.');
   return work;
 }
 
-/** Resolves when some rounds of the event loop went by in which nothing was scheduled. */
-async function quiet(clock: VirtualClock, done: { readonly is: boolean }): Promise<void> {
+/**
+ * Lets the event loop drain and jumps from timer to timer, in the order of their times, until `isDone` says so (true) or
+ * until nothing moves and no timer waits (false).
+ */
+export async function runUntilIdle(clock: VirtualClock, isDone: () => boolean): Promise<boolean> {
+  while (!isDone()) {
+    await quiet(clock, isDone);
+    if (!isDone() && !clock.advanceToNext()) return false;
+  }
+  return true;
+}
+
+/** Resolves when some rounds of the event loop went by in which no timer was set or given up. */
+async function quiet(clock: VirtualClock, isDone: () => boolean): Promise<void> {
   let seen = clock.activity;
-  for (let round = 0; round < quietRounds && !done.is; round += 1) {
+  for (let round = 0; round < quietRounds && !isDone(); ) {
     await new Promise<void>((resolve) => setImmediate(resolve));
-    if (clock.activity === seen) continue;
+    round = clock.activity === seen ? round + 1 : 0;
     seen = clock.activity;
-    round = 0;
   }
 }

@@ -20,7 +20,10 @@ class Person {
   constructor(argv: readonly string[], columns = 100) {
     const command = [process.execPath, binary, ...argv].map((word) => `'${word}'`).join(' ');
     const env = { ...quietEnvironment, TERM: 'xterm' };
-    this.#child = spawn('script', ['-qefc', `stty cols ${columns} rows 24; ${command}`, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child = spawn('script', ['-qefc', `stty cols ${columns} rows 24; ${command}`, '/dev/null'], {
+      env,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     this.#child.stdout.on('data', (chunk: Buffer) => (this.#seen += chunk.toString('utf8')));
   }
 

@@ -16,7 +16,7 @@ const message = (id: string, usage: object = {}): StreamEvent => ({ type: 'messa
 
 function feed(events: readonly StreamEvent[]): { accumulator: Accumulator; whole: WholeBlock[] } {
   const accumulator = new Accumulator();
-  const whole = events.flatMap((event) => accumulator.take(event).whole ?? []);
+  const whole = events.flatMap((event) => accumulator.take(event).whole);
   return { accumulator, whole };
 }
 
@@ -182,7 +182,7 @@ describe('Accumulator', () => {
       if (shown?.delta.type === 'tool_input') longest = Math.max(longest, shown.delta.json.length);
     }
     accumulator.take(delta(0, { type: 'input_json_delta', partial_json: '"}' }));
-    const { whole } = accumulator.take(stop(0));
+    const [whole] = accumulator.take(stop(0)).whole;
     expect(longest).toBe(20);
     expect(whole?.block).toMatchObject({ input: { content: piece.repeat(count) } });
   });

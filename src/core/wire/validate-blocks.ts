@@ -1,19 +1,47 @@
-/** Single blocks: text, thinking, names and ids, Unicode. */
+/** Single blocks: where they may stand, text, thinking, names and ids, Unicode. */
 import { textIn } from '../json.ts';
 import { isBlank } from '../message.ts';
 import { isToolUseId, normaliseToolName } from './blocks.ts';
-import type { WireBlock, WireMessage } from './request-type.ts';
+import type { WireBlock, WireMessage, WireRequest } from './request-type.ts';
 import type { Report } from './validate.ts';
+import { isServerResult } from './validate-shape.ts';
 
-export function checkBlocks(messages: readonly WireMessage[], thinks: boolean, report: Report): void {
-  for (const [index, message] of messages.entries()) {
-    const last = message.content.length - 1;
-    for (const [place, block] of message.content.entries()) {
-      const path = `messages.${index}.content.${place}`;
-      checkBlock(block, path, report);
-      if (isThinking(block)) checkThinking(thinks, place === last, path, report);
-    }
-    if (!isWellFormed(message)) report('utf16', `messages.${index}`, 'A string holds half of a surrogate pair.');
+/** Checks every block by itself: of the messages, the system prompt and the tool list. */
+export function checkBlocks(request: WireRequest, messages: readonly WireMessage[], report: Report): void {
+  const thinks = request.thinking !== undefined && request.thinking.type !== 'disabled';
+  for (const [index, message] of messages.entries()) checkMessage(message, `messages.${index}`, thinks, report);
+  const system = request.system ?? [];
+  for (const [place, block] of (Array.isArray(system) ? (system as readonly WireBlock[]) : []).entries()) {
+    checkBlock(block, `system.${place}`, report);
+  }
+  checkUnicode(system, 'system', report);
+  checkUnicode(request.tools ?? [], 'tools', report);
+}
+
+function checkMessage(message: WireMessage, path: string, thinks: boolean, report: Report): void {
+  const last = message.content.length - 1;
+  if (last < 0) report('empty_message', path, 'The message has no content.');
+  for (const [place, block] of message.content.entries()) {
+    const at = `${path}.content.${place}`;
+    checkHome(block, message.role, at, report);
+    checkBlock(block, at, report);
+    if (isThinking(block)) checkThinking(thinks, place === last, at, report);
+  }
+  checkUnicode(message, path, report);
+}
+
+/** The only role that may say blocks of this kind; null where each may. */
+function homeOf(type: string): WireMessage['role'] | null {
+  if (type === 'tool_result') return 'user';
+  return assistantBlocks.has(type) || isServerResult(type) ? 'assistant' : null;
+}
+
+const assistantBlocks: ReadonlySet<string> = new Set(['tool_use', 'server_tool_use', 'thinking', 'redacted_thinking']);
+
+function checkHome(block: WireBlock, role: WireMessage['role'], path: string, report: Report): void {
+  const home = homeOf(block.type);
+  if (home !== null && home !== role) {
+    report('misplaced_block', path, `A ${block.type} block stands in a message of the role ${role}.`);
   }
 }
 
@@ -32,7 +60,11 @@ function checkBlock(block: WireBlock, path: string, report: Report): void {
       if (isBlank(textIn(block['text']))) report('blank_text', path, 'The text is empty or only white space.');
       return;
     case 'tool_use':
+      checkId(block, path, report);
       checkUse(block, path, report);
+      return;
+    case 'server_tool_use':
+      checkId(block, path, report);
       return;
     case 'tool_result':
       checkResult(block, path, report);
@@ -42,20 +74,26 @@ function checkBlock(block: WireBlock, path: string, report: Report): void {
   }
 }
 
+function checkId(block: WireBlock, path: string, report: Report): void {
+  const id = textIn(block['id']);
+  if (isToolUseId(id)) return;
+  report('tool_use_id', path, `The tool-use id ${shortened(id)} is none: 1 to 128 of a-z A-Z 0-9 _ -.`);
+}
+
 function checkUse(block: WireBlock, path: string, report: Report): void {
-  const [id, name, input] = [String(block['id']), String(block['name']), block['input']];
-  if (!isToolUseId(id))
-    report('tool_use_id', path, `The tool-use id ${JSON.stringify(id)} holds other than a-z A-Z 0-9 _ -.`);
+  const name = textIn(block['name']);
+  const { input } = block;
   if (normaliseToolName(name) !== name) {
-    report(
-      'tool_name',
-      path,
-      `The tool name ${JSON.stringify(name.slice(0, 80))} is none: 1 to 64 of a-z A-Z 0-9 _ -.`,
-    );
+    report('tool_name', path, `The tool name ${shortened(name)} is none: 1 to 64 of a-z A-Z 0-9 _ -.`);
   }
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     report('tool_input', path, 'The input of the tool use is no object.');
   }
+}
+
+/** Models make up names of any length, and a violation is a sentence. */
+function shortened(text: string): string {
+  return JSON.stringify(text.slice(0, 80));
 }
 
 function checkResult(block: WireBlock, path: string, report: Report): void {
@@ -73,14 +111,19 @@ function checkResult(block: WireBlock, path: string, report: Report): void {
   }
 }
 
-const wellFormed = new WeakMap<WireMessage, boolean>();
+function checkUnicode(value: unknown, path: string, report: Report): void {
+  if (!isWellFormed(value)) report('utf16', path, 'A string holds half of a surrogate pair.');
+}
 
-/** Each message object is read once: messages never change. */
-function isWellFormed(message: WireMessage): boolean {
-  const known = wellFormed.get(message);
+const wellFormed = new WeakMap<object, boolean>();
+
+/** Each message, system prompt and tool list is read once: they never change. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return allWellFormed(value);
+  const known = wellFormed.get(value);
   if (known !== undefined) return known;
-  const answer = allWellFormed(message.content);
-  wellFormed.set(message, answer);
+  const answer = allWellFormed(value);
+  wellFormed.set(value, answer);
   return answer;
 }
 

@@ -1,6 +1,6 @@
 /** What stands beside the messages: limits, tools, cache breakpoints, media. */
 import { normaliseToolName } from './blocks.ts';
-import { decodedBytes, imageSize } from './image-size.ts';
+import { imageSize } from './image-size.ts';
 import type { WireBlock, WireMessage, WireRequest } from './request-type.ts';
 import type { Report, RequestLimits } from './validate.ts';
 
@@ -12,9 +12,10 @@ const leastThinkingBudget = 1_024;
 const largestSide = 8_000;
 const largestSideOfMany = 2_000;
 const manyImages = 20;
-/** Largest image in bytes (the same). */
+/** Largest image in bytes (the same). The API measures the base64 text and not what it decodes to. */
 const largestImage = 5 * 1024 * 1024;
 
+/** Checks limits, tools, cache breakpoints, images, and what the profile does not know. */
 export function checkSettings(
   request: WireRequest,
   messages: readonly WireMessage[],
@@ -25,8 +26,16 @@ export function checkSettings(
   checkTools(request, report);
   checkBreakpoints(request, messages, limits, report);
   checkImages(messages, report);
-  if (limits.profile === 'plain' && request.output_config !== undefined) {
+  if (limits.profile === 'plain') checkPlain(request, report);
+}
+
+/** What no other server that speaks the Messages API documents. */
+function checkPlain(request: WireRequest, report: Report): void {
+  if (request.output_config !== undefined) {
     report('plain_profile', 'output_config', 'The profile plain knows no output_config.');
+  }
+  if (request.thinking?.type === 'adaptive') {
+    report('plain_profile', 'thinking', 'The profile plain knows no adaptive thinking.');
   }
 }
 
@@ -57,7 +66,7 @@ function checkTools(request: WireRequest, report: Report): void {
   const names = new Set<string>();
   for (const [index, { name }] of (request.tools ?? []).entries()) {
     if (normaliseToolName(name) !== name)
-      report('tool_name', `tools.${index}`, `The tool name ${JSON.stringify(name)} is none.`);
+      report('tool_name', `tools.${index}`, `The tool name ${JSON.stringify(name.slice(0, 80))} is none.`);
     if (names.has(name)) report('tool_twice', `tools.${index}`, `Two tools are called ${name}.`);
     names.add(name);
   }
@@ -69,7 +78,9 @@ function checkBreakpoints(
   limits: RequestLimits,
   report: Report,
 ): void {
-  const marked = [...(request.system ?? []), ...(request.tools ?? []), ...messages.flatMap(nested)];
+  const system: unknown = request.system;
+  const blocks = Array.isArray(system) ? (system as readonly WireBlock[]) : [];
+  const marked = [...blocks, ...(request.tools ?? []), ...messages.flatMap(nested)];
   const count = marked.filter((block) => block.cache_control !== undefined).length;
   if (count > mostBreakpoints) {
     report(
@@ -116,9 +127,9 @@ function imageAt(block: WireBlock, path: string): readonly PlacedImage[] {
 }
 
 function checkImage(path: string, data: string, largest: number, report: Report): void {
-  const bytes = decodedBytes(data);
-  if (bytes > largestImage)
-    report('image_bytes', path, `image exceeds 5 MB maximum: ${bytes} bytes > ${largestImage} bytes`);
+  if (data.length > largestImage) {
+    report('image_bytes', path, `image exceeds 5 MB maximum: ${data.length} bytes > ${largestImage} bytes`);
+  }
   const size = imageSize(data);
   if (size === null || Math.max(size.width, size.height) <= largest) return;
   const many = largest === largestSideOfMany ? ' for many-image requests' : '';
