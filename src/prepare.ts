@@ -24,6 +24,7 @@ import { findLimits, knownLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
 import { checkOptions, type LoopOptions, loopOptionsSchema, toLoopConfig } from './options.ts';
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
+import { checkMessages, checkRecorded } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
 import type { CanUseTool } from './tools/can-use-tool.ts';
 import { parseRule } from './tools/permission-rules.ts';
@@ -104,6 +105,8 @@ interface Resolved {
 export function prepare(options: QueryOptions): Prepared {
   const loopOptions = loopOptionsOf(options);
   checkOptions(loopOptions);
+  if (options.messages !== undefined) checkMessages(options.messages);
+  if (options.resume !== undefined) checkRecorded(options.resume);
   const parts = partsOf(options);
   return {
     async resolve() {

@@ -253,6 +253,9 @@ describe('query', () => {
     [{ modle: 'x' } as never, /modle/],
     [{ cwd: '/nowhere/at/all' }, /not there/],
     [{ tools: [echo, echo] }, /echo/],
+    [{ messages: [{ role: 'user', content: 'hi' }] } as never, /^messages\.0.*ingestMessages/],
+    [{ resume: { version: 1, config: {}, events: [] } } as never, /^resume\.config/],
+    [{ rules: [{ behavior: 'allow', rule: 'Bash(' } as const] }, /permission rule/],
   ])('refuses %j in one sentence', (options, sentence) => {
     expect(() => query({ prompt: 'go', ...options })).toThrow(sentence);
   });

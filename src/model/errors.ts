@@ -56,10 +56,11 @@ export function classify(error: unknown, facts: RequestFacts): Failure {
 
 /** What `fetch`, the stream or a caller of one's own throws: no answer of the API. */
 function classifyThrown(error: unknown): Failure {
+  if (error instanceof SyntaxError) return failureOf('incomplete', `The stream could not be read: ${thrownText(error)}`);
   const codes = causesOf(error).map((cause) => textIn((cause as { code?: unknown }).code));
   if (codes.includes('UND_ERR_BODY_TIMEOUT')) return failureOf('stall', 'The server sent nothing for too long.');
   if (codes.includes('UND_ERR_HEADERS_TIMEOUT')) return failureOf('timeout', 'The server did not begin to answer.');
-  const isBroken = error instanceof Error && /terminated|fetch failed|network|socket/i.test(error.message);
+  const isBroken = error instanceof Error && /\bterminated\b|fetch failed|network|socket/i.test(error.message);
   if (isBroken || codes.some((code) => connectionCodes.has(code) || code.startsWith('UND_ERR'))) {
     return failureOf('connection', `The connection broke: ${thrownText(error)}`);
   }

@@ -58,7 +58,7 @@ export const purposeHeader = 'x-escapement-purpose';
 export function createTransport(client: () => Anthropic, options: TransportOptions = {}): CallModel {
   return async function* callModel(request, io) {
     const controller = new AbortController();
-    const abort = (): void => controller.abort(io.signal.reason);
+    const abort = (): void => controller.abort();
     if (io.signal.aborted) abort();
     io.signal.addEventListener('abort', abort, { once: true });
     const liveness = new Liveness({
@@ -91,7 +91,7 @@ async function send(
     { model: '', max_tokens: request.max_tokens, messages: [], stream: true },
     {
       signal,
-      middleware: [realBody(request), watched(liveness)],
+      middleware: [realBody(request), watched(liveness, signal)],
       headers: purpose === 'model' ? {} : { [purposeHeader]: purpose },
     },
   );
@@ -146,9 +146,11 @@ function betasOf(request: WireRequest): readonly string[] {
   return request.output_config?.['task_budget'] === undefined ? [] : ['task-budgets-2026-03-13'];
 }
 
-function watched(liveness: Liveness): Middleware {
+function watched(liveness: Liveness, signal: AbortSignal): Middleware {
   return async (sent, next) => {
-    const response = await liveness.watch(next(sent), 'headers');
+    // Our own signal in place of the SDK's, which lets go of ours as soon as a middleware throws: a request that was
+    // given up before its headers would stay open, with a timer of the SDK beside it.
+    const response = await liveness.watch(next({ ...sent, signal }), 'headers');
     if (response.body === null) return response;
     const { status, statusText, headers } = response;
     const guarded = new Response(liveness.guard(response.body), { status, statusText, headers });

@@ -176,7 +176,7 @@ describe('transport, what it sends', () => {
     const sent: { body: string; headers: IncomingHttpHeaders; url: string | undefined }[] = [];
     const server = await serve((message, response) => {
       const { headers, url } = message;
-      void read(message).then((body) => {
+      void read(message).then((body): void => {
         sent.push({ body, headers, url });
         beginStream(response).end(wholeAnswer);
       });
