@@ -29,7 +29,8 @@ export interface Query extends AsyncGenerator<Emitted, Terminal, void> {
 
 /**
  * Runs the loop from a user's message to a terminal. Nothing happens before the first `next()`; while the consumer
- * holds, no new effect starts and at most 64 KiB of the stream are read. `.return()` cancels everything at once.
+ * holds, no new effect starts and no further chunk of the stream (at most 64 KiB) is taken from `fetch`. `.return()`
+ * cancels everything at once.
  *
  * @throws TypeError at once when an option is wrong; the iteration itself throws only for a bug of the host.
  */

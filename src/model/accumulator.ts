@@ -180,7 +180,7 @@ export class Accumulator {
 
   #key(event: StreamEvent): string {
     const message = textIn(event['message_id']) || this.#messageId;
-    return `${message} ${String(event['index'])}`;
+    return `${message} ${JSON.stringify(event['index'])}`;
   }
 }
 

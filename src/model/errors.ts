@@ -56,7 +56,8 @@ export function classify(error: unknown, facts: RequestFacts): Failure {
 
 /** What `fetch`, the stream or a caller of one's own throws: no answer of the API. */
 function classifyThrown(error: unknown): Failure {
-  if (error instanceof SyntaxError) return failureOf('incomplete', `The stream could not be read: ${thrownText(error)}`);
+  if (error instanceof SyntaxError)
+    return failureOf('incomplete', `The stream could not be read: ${thrownText(error)}`);
   const codes = causesOf(error).map((cause) => textIn((cause as { code?: unknown }).code));
   if (codes.includes('UND_ERR_BODY_TIMEOUT')) return failureOf('stall', 'The server sent nothing for too long.');
   if (codes.includes('UND_ERR_HEADERS_TIMEOUT')) return failureOf('timeout', 'The server did not begin to answer.');
@@ -116,7 +117,7 @@ function classOf(error: APIError, text: string, overflow: Overflow | null, facts
 
 /** An error inside a stream, or in the body of a success, has a type and no status. */
 function classOfType(error: APIError, text: string, overflow: Overflow | null, facts: RequestFacts): FailureClass {
-  switch (String(error.type)) {
+  switch (textIn(error.type)) {
     case 'overloaded_error':
       return 'overloaded';
     case 'rate_limit_error':
@@ -179,7 +180,7 @@ function numberIn(value: unknown): number | null {
 /** `messages.7.content.2` and `messages.7.content.2.content.0` as indexes; also from `details.paths`. */
 function mediaPaths(error: APIError, text: string): readonly (readonly number[])[] {
   const { paths } = detailsOf(error);
-  const texts = Array.isArray(paths) ? paths.map(String) : [text];
+  const texts = Array.isArray(paths) ? paths.map(textIn) : [text];
   return texts.flatMap((path) => {
     const found = /messages\.(\d+)\.content\.(\d+)(?:\.(?:tool_result\.)?content\.(\d+))?/.exec(path);
     if (found === null) return [];

@@ -30,6 +30,7 @@ const expected: Readonly<Record<string, [path: string[], end: string, models: nu
     5,
     2,
   ],
+  'reactive-flag-survives-a-stop-hook': [['reactive_compact_retry', 'stop_hook_blocking'], 'prompt_too_long', 3, 1],
   'reactive-compaction-shrunk': [['reactive_compact_retry'], 'completed done', 2, 2],
   'image-error-after-compaction': [[], 'image_error', 1, 1],
   'prompt-too-long': [[], 'prompt_too_long', 1, 0],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Accumulator, type WholeBlock } from '../../src/model/accumulator.ts';
 import type { StreamEvent } from '../../src/model/transport.ts';
 
@@ -168,22 +168,157 @@ describe('Accumulator', () => {
     );
   });
 
-  it('is linear: a megabyte of input in pieces of 20 characters is joined once', () => {
+  it('hands blocks out in the order in which they began', () => {
+    const { accumulator, whole } = feed([
+      message('m'),
+      start(0, { type: 'thinking', thinking: '' }),
+      start(1, { type: 'tool_use', id: 't', name: 'x', input: {} }),
+      stop(1),
+      delta(0, { type: 'signature_delta', signature: 's' }),
+    ]);
+    expect(whole).toEqual([]);
+    expect(accumulator.unfinished).toEqual({ type: 'thinking' });
+    expect(accumulator.take(stop(0)).whole.map(({ block }) => block.type)).toEqual(['thinking', 'tool_use']);
+    expect(accumulator.unfinished).toBeNull();
+  });
+
+  it('gives up what it held back when the stream broke', () => {
+    const { accumulator } = feed([
+      message('m'),
+      start(0, { type: 'text', text: '' }),
+      delta(0, { type: 'text_delta', text: 'cut' }),
+      start(1, { type: 'tool_use', id: 't', name: 'x', input: {} }),
+      stop(1),
+    ]);
+    expect(accumulator.takeHeld().map(({ block }) => block.type)).toEqual(['tool_use']);
+    expect(accumulator.takeHeld()).toEqual([]);
+    expect(accumulator.unfinished).toEqual({ type: 'text', text: 'cut' });
+  });
+
+  it('ends the text that the server did not end, and no other block', () => {
+    const { whole } = feed([
+      message('m'),
+      start(0, { type: 'text', text: '' }),
+      delta(0, { type: 'text_delta', text: 'one' }),
+      start(0, { type: 'text', text: 'two' }),
+      start(1, { type: 'tool_use', id: 't', name: 'x', input: { looks: 'whole' } }),
+      start(2, { type: 'thinking', thinking: 'hm' }),
+      { type: 'message_stop' },
+    ]);
+    expect(whole.map(({ block }) => block)).toEqual([
+      { type: 'text', text: 'one' },
+      { type: 'text', text: 'two' },
+    ]);
+  });
+
+  it('shows text that came with the start of a block', () => {
+    const accumulator = new Accumulator();
+    expect(accumulator.take(start(0, { type: 'text', text: 'a' })).delta).toEqual({
+      index: 0,
+      delta: { type: 'text', text: 'a' },
+    });
+  });
+
+  it('keeps citations, and what is opaque in a compaction', () => {
+    const { whole } = feed([
+      message('m'),
+      start(0, { type: 'text', text: '', citations: [] }),
+      delta(0, { type: 'text_delta', text: 'a' }),
+      delta(0, { type: 'citations_delta', citation: { type: 'char_location', cited_text: 'b' } }),
+      stop(0),
+      start(1, { type: 'compaction', content: null, encrypted_content: null, signature: 's' }),
+      delta(1, { type: 'compaction_delta', content: 'short', encrypted_content: 'opaque' }),
+      stop(1),
+    ]);
+    expect(whole.map(({ block }) => block)).toEqual([
+      { type: 'text', text: 'a', citations: [{ type: 'char_location', cited_text: 'b' }] },
+      { type: 'compaction', content: 'short', encrypted_content: 'opaque', signature: 's' },
+    ]);
+  });
+
+  it.each([
+    ['', {}],
+    ['{}', {}],
+    [String.raw`{"a\ud83d":["\ud83d","\ud83d\ude00"],"n":1}`, { 'a\uFFFD': ['\uFFFD', '😀'], n: 1 }],
+  ])('reads the input %j', (raw, input) => {
+    const { whole } = feed([
+      message('m'),
+      start(0, { type: 'tool_use', id: 't', name: 'x', input: {} }),
+      delta(0, { type: 'input_json_delta', partial_json: raw }),
+      stop(0),
+    ]);
+    expect(whole[0]).toMatchObject({ rawInput: null, block: { input } });
+  });
+
+  it.each([[[]], ['text'], [null]])('takes the input %j at the start of a block for none', (input) => {
+    const { whole } = feed([message('m'), start(0, { type: 'tool_use', id: 't', name: 'x', input }), stop(0)]);
+    expect(whole[0]).toMatchObject({ block: { input: {} } });
+  });
+
+  it('throws at nothing that a server may send', () => {
+    const odd = fc.record({
+      type: fc.constantFrom(
+        'message_start',
+        'content_block_start',
+        'content_block_delta',
+        'content_block_stop',
+        'message_delta',
+        'message_stop',
+      ),
+      index: fc.oneof(fc.nat(2), fc.jsonValue()),
+      message: fc.jsonValue(),
+      content_block: fc.oneof(
+        fc.jsonValue(),
+        fc.record({ type: fc.constantFrom('text', 'tool_use'), text: fc.jsonValue() }),
+      ),
+      delta: fc.oneof(
+        fc.jsonValue(),
+        fc.record({
+          type: fc.constantFrom('text_delta', 'input_json_delta', 'signature_delta', 'citations_delta'),
+          text: fc.jsonValue(),
+          partial_json: fc.jsonValue(),
+          citation: fc.jsonValue(),
+        }),
+      ),
+      usage: fc.jsonValue(),
+    });
+    fc.assert(
+      fc.property(fc.array(odd), (events) => {
+        const { accumulator, whole } = feed(events);
+        // What it makes of them survives a journal.
+        expect(JSON.parse(JSON.stringify(whole))).toEqual(whole);
+        expect(Object.values(accumulator.usage).every((figure) => figure >= 0)).toBe(true);
+      }),
+    );
+  });
+
+  it('is linear: the characters of an input are joined once, however many pieces they come in', () => {
+    const quarter = joinedCharacters(12_500);
+    expect(quarter).toBeLessThan(2 * 12_500 * 20);
+    expect(joinedCharacters(50_000) / quarter).toBeCloseTo(4, 1);
+  });
+});
+
+/** How many characters `join` puts together for a tool input in so many pieces of 20 characters. */
+function joinedCharacters(count: number): number {
+  const join = vi.spyOn(Array.prototype, 'join');
+  try {
     const piece = 'x'.repeat(20);
-    const count = 50_000;
     const accumulator = new Accumulator();
     accumulator.take(message('m'));
     accumulator.take(start(0, { type: 'tool_use', id: 't', name: 'write' }));
     accumulator.take(delta(0, { type: 'input_json_delta', partial_json: '{"content":"' }));
-    let longest = 0;
     for (let index = 0; index < count; index += 1) {
       const { delta: shown } = accumulator.take(delta(0, { type: 'input_json_delta', partial_json: piece }));
       // What one event hands on does not grow with what came before it.
-      if (shown?.delta.type === 'tool_input') longest = Math.max(longest, shown.delta.json.length);
+      if (shown?.delta.type !== 'tool_input' || shown.delta.json !== piece) throw new Error('another delta');
     }
     accumulator.take(delta(0, { type: 'input_json_delta', partial_json: '"}' }));
     const [whole] = accumulator.take(stop(0)).whole;
-    expect(longest).toBe(20);
-    expect(whole?.block).toMatchObject({ input: { content: piece.repeat(count) } });
-  });
-});
+    const joined = join.mock.results.reduce((sum, { value }) => sum + String(value).length, 0);
+    if (JSON.stringify(whole?.block).length < count * 20) throw new Error('something is missing');
+    return joined;
+  } finally {
+    join.mockRestore();
+  }
+}

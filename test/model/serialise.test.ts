@@ -25,6 +25,11 @@ describe('serialiseRequest', () => {
     );
   });
 
+  it('leaves out what is undefined, as JSON.stringify does', () => {
+    const request = { model: 'm', max_tokens: 8, messages: [], thinking: undefined } as unknown as WireRequest;
+    expect(serialiseRequest(request)).toBe(JSON.stringify({ ...request, stream: true }));
+  });
+
   it('stringifies a message once, for as long as it is the same object', () => {
     let count = 0;
     const messages = Array.from(

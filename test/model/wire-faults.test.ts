@@ -176,9 +176,9 @@ describe('transport, what it sends', () => {
     const sent: { body: string; headers: IncomingHttpHeaders; url: string | undefined }[] = [];
     const server = await serve((message, response) => {
       const { headers, url } = message;
-      void read(message).then((body): void => {
+      void read(message).then((body) => {
         sent.push({ body, headers, url });
-        beginStream(response).end(wholeAnswer);
+        return beginStream(response).end(wholeAnswer);
       });
     });
     const warned: unknown[] = [];

@@ -5,7 +5,10 @@ import type { LoopConfig } from '../../src/core/config.ts';
 import type { Effect } from '../../src/core/effect.ts';
 import type { LoopState } from '../../src/core/state.ts';
 import { step } from '../../src/core/step.ts';
+import { projectHistory } from '../../src/core/wire/project.ts';
 import { buildRequest } from '../../src/core/wire/request.ts';
+import type { WireRequest } from '../../src/core/wire/request-type.ts';
+import { describeViolations, validateRequest } from '../../src/core/wire/validate.ts';
 import { choices, configs, play, startOf } from '../support/random-run.ts';
 
 /** Runs the pure engine and hands every step to `look`. */
@@ -136,6 +139,23 @@ describe('laws of step', () => {
           return state;
         });
         expect([...open]).toEqual([]);
+      }),
+      runs,
+    );
+  });
+
+  it('sends no request that the API refuses for its form, and leaves no history that would be refused', () => {
+    fc.assert(
+      fc.property(configs, choices, (config, numbers) => {
+        const check = (request: WireRequest, state: LoopState): void => {
+          const limits = { ...state.query.limits, estimate: null, profile: config.profile };
+          expect(describeViolations(validateRequest(request, limits))).toBe('');
+        };
+        const end = run(config, numbers, (_before, after, effects) => {
+          for (const effect of effects) if ('request' in effect) check(effect.request, after);
+        });
+        const messages = projectHistory(end.carried.messages, { thinkingOf: null, endsPaused: false });
+        check({ model: 'm', max_tokens: 1, messages }, end);
       }),
       runs,
     );
