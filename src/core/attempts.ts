@@ -1,5 +1,5 @@
 /** The life of one attempt: how it is sent, what it reports, how it is asked again. */
-import { addNote, accountFor, dropAttempt, judge, keepAnswer, keepResults, noAttempt } from './answer.ts';
+import { addNote, accountFor, dropAttempt, judge, keepAnswer, keepResults, noAttempt, show } from './answer.ts';
 import type { LoopConfig } from './config.ts';
 import { stripThinking } from './context/auto-compact.ts';
 import { replaceMedia } from './context/media.ts';
@@ -240,7 +240,6 @@ export function resendWithoutMedia(state: LoopState, _event: unknown, config: Lo
 export function recordTool(state: LoopState, event: EventOf<'tool.ended'>, config: LoopConfig): LoopState {
   const recorded = recordOutcome(state.scratch.toolRuns, event.toolUseId, event.outcome);
   const toolRuns = schedule(recorded, state.phase === 'streaming' ? 'early' : 'all', config);
-  const { notices } = event.outcome;
-  const outbox = [...state.outbox, ...notices.map((text) => ({ type: 'notice', text }) as const)];
-  return { ...state, scratch: { ...state.scratch, toolRuns }, outbox };
+  const recordedState = { ...state, scratch: { ...state.scratch, toolRuns } };
+  return event.outcome.notices.reduce((shown, text) => show(shown, { type: 'notice', text }), recordedState);
 }
