@@ -45,6 +45,8 @@ const recording: ReadonlySet<LoopEvent['type']> = new Set([
   'message.queued',
 ]);
 
+const isBlock = ({ type }: LoopEvent): boolean => type === 'model.blockEnded';
+
 export class Run {
   readonly #options: RunOptions;
   readonly #actor: Actor<typeof agentLoop>;
@@ -56,7 +58,8 @@ export class Run {
   readonly #consumed: string[] = [];
   readonly #lateMessages: QueuedMessage[] = [];
   #eventCount = 0;
-  #unfinished: { index: number; parts: string[]; kind: Unfinished['type'] } | null = null;
+  /** The newest block that was shown, until the event of its end is taken. */
+  #shown: { messageId: string; index: number; parts: string[]; kind: Unfinished['type']; ended: boolean } | null = null;
   #aborting = false;
   /** `over`: the terminal is reached; `closed`: nothing more will be handed out. */
   #phase: 'open' | 'over' | 'closed' = 'open';
@@ -117,7 +120,7 @@ export class Run {
       this.#takeLate(event);
       return;
     }
-    if (event.type === 'model.blockEnded') this.#unfinished = null;
+    if (event.type === 'model.blockEnded' && this.#shown !== null) this.#shown.ended = true;
     this.#inbox.push(event);
     this.#pump();
   }
@@ -137,8 +140,10 @@ export class Run {
   /** Ends the query at once, whether or not the consumer holds. What was reported before is recorded first. */
   abort(kind: 'interrupt' | 'submit', message: QueuedMessage | null): void {
     this.#aborting = this.#phase === 'open';
-    while (this.#inbox[0] !== undefined && recording.has(this.#inbox[0].type)) this.#deliver(this.#inbox.shift()!);
-    this.#deliver({ type: 'abort', kind, message, unfinished: this.#takeUnfinished() });
+    const decisive = this.#inbox.findIndex(({ type }) => !recording.has(type) && type !== 'toolUse.summarized');
+    const reported = this.#inbox.splice(0, decisive < 0 ? this.#inbox.length : decisive);
+    for (const event of reported) if (recording.has(event.type)) this.#deliver(event);
+    this.#deliver({ type: 'abort', kind, message, unfinished: this.#unfinished() });
   }
 
   /** Stops everything at once and hands out nothing more. */
@@ -166,14 +171,24 @@ export class Run {
   }
 
   #deliver(event: LoopEvent): void {
-    this.#options.beforeEvent?.(this.#eventCount, event, this.state);
+    this.#announce(event);
     if (this.#phase !== 'open') {
       this.#takeLate(event);
       return;
     }
     this.#eventCount += 1;
+    if (event.type === 'model.blockEnded' && this.#shown?.ended === true && !this.#inbox.some(isBlock))
+      this.#shown = null;
     this.#options.journal.append(event);
     this.#actor.send(event);
+  }
+
+  /** Tells of an event that will be taken, again when it is no longer the next one: the host may say something before it. */
+  #announce(event: LoopEvent): void {
+    for (let told = -1; told !== this.#eventCount && this.#phase === 'open'; ) {
+      told = this.#eventCount;
+      this.#options.beforeEvent?.(told, event, this.state);
+    }
   }
 
   #emit(output: Output): void {
@@ -184,7 +199,7 @@ export class Run {
 
   #observe(observation: Observation): void {
     if (this.#phase !== 'open') return;
-    this.#noteUnfinished(observation);
+    this.#noteShown(observation);
     enqueueObservation(this.#outputs, observation);
     this.#handOut();
   }
@@ -220,18 +235,23 @@ export class Run {
     this.#effects.add(settled);
   }
 
-  #noteUnfinished(observation: Observation): void {
+  #noteShown(observation: Observation): void {
     if (observation.type !== 'delta') return;
-    const { index, delta } = observation;
+    const { messageId, index, delta } = observation;
     const kind = delta.type === 'tool_input' ? 'tool_use' : delta.type;
-    if (this.#unfinished?.index !== index) this.#unfinished = { index, parts: [], kind };
-    if (delta.type === 'text') this.#unfinished.parts.push(delta.text);
+    if (this.#shown?.messageId !== messageId || this.#shown.index !== index) {
+      this.#shown = { messageId, index, parts: [], kind, ended: false };
+    }
+    if (delta.type === 'text') this.#shown.parts.push(delta.text);
   }
 
-  #takeUnfinished(): Unfinished | null {
-    const unfinished = this.#unfinished;
-    if (unfinished === null || this.state.phase !== 'streaming') return null;
-    return unfinished.kind === 'text' ? { type: 'text', text: unfinished.parts.join('') } : { type: unfinished.kind };
+  /** What the attempt under way has shown of a block that is not taken; of a dropped attempt nothing comes back. */
+  #unfinished(): Unfinished | null {
+    const { phase, scratch } = this.state;
+    if (phase !== 'streaming' || this.#shown === null || this.#shown.messageId !== scratch.attempt?.messageId)
+      return null;
+    const { kind, parts } = this.#shown;
+    return kind === 'text' ? { type: 'text', text: parts.join('').toWellFormed() } : { type: kind };
   }
 
   /** The chart is done. Effects that were cancelled get a grace period, so that nothing is left running. */

@@ -61,7 +61,8 @@ export function keepAnswer(state: LoopState, ending: Ending, unfinished: Unfinis
   const settled = { ...state.scratch, attempt: null, blocks: [] };
   if (content.length === 0) {
     const dropped = { ...state, scratch: settled };
-    return wasShown(state, unfinished) ? tombstone(dropped, attempt.messageId, 'nothing of it is kept') : dropped;
+    // What a limit cut may have shown a block that never ended.
+    return ending === 'cut' || wasShown(state, unfinished) ? tombstone(dropped, attempt.messageId, 'nothing of it is kept') : dropped;
   }
   const { messageId: id, model } = attempt;
   const message: AssistantMessage = { role: 'assistant', id, model, content, refused: false };
@@ -97,7 +98,8 @@ function measured(state: LoopState, attempt: Attempt): QueryAccount {
 /** Forgets the attempt: its blocks, its tools, and what the consumer saw of it. */
 export function dropAttempt(state: LoopState, why: string): LoopState {
   const { end } = state.scratch;
-  const shown = wasShown(state, end?.type === 'failed' ? end.unfinished : null);
+  // A whole answer may have shown a block that it never ended: no event tells of it.
+  const shown = end?.type === 'answered' || wasShown(state, end?.unfinished ?? null);
   const dropped = { ...state, scratch: { ...state.scratch, ...noAttempt } };
   return shown ? tombstone(dropped, state.scratch.attempt?.messageId ?? '', why) : dropped;
 }

@@ -183,9 +183,17 @@ function withoutThinking(state: LoopState, of: (model: string) => boolean): Loop
   };
 }
 
-/** Sends the paused answer back as it is. */
+/** Sends the paused answer back as it is; one that no tool of the API paused cannot stand last, and is asked to go on. */
 export function resendPaused(state: LoopState): LoopState {
-  return reask(keepAnswer(state, 'whole'), 'pauseTurns');
+  const kept = keepAnswer(state, 'whole');
+  const { additions } = kept.scratch;
+  const paused = additions.slice(additions.findLastIndex(({ role }) => role === 'user') + 1);
+  const mayStandLast = paused.length === 0 || paused.some(({ content }) => content.some(isServerToolUse));
+  return reask(mayStandLast ? kept : addNote(kept, 'continue_request', 'Go on.'), 'pauseTurns');
+}
+
+function isServerToolUse({ type }: Message['content'][number]): boolean {
+  return type === 'server_tool_use';
 }
 
 /** Tells the model what was wrong: with error results when there are tool uses to answer, with a note else. */

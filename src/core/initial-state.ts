@@ -6,6 +6,7 @@ import { type LoopState, type QueuedMessage, type Scratch, type StagedCollapse, 
 import type { ToolSpec, TurnCounters } from './state.ts';
 import type { ToolUseContext } from './tools/context.ts';
 import { repairHistory } from './wire/pairs.ts';
+import { goOnNote } from './wire/project.ts';
 
 export const emptyScratch: Scratch = {
   attempt: null,
@@ -104,10 +105,17 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
 function openingMessages(start: QueryStart, newId: () => string): readonly Message[] {
   const repaired = repairHistory(start.messages ?? [], newId);
   const waiting = (start.queued ?? []).map((message) => userSays(message.id, message.content));
-  if (start.prompt === undefined) return [...repaired, ...waiting];
+  if (start.prompt === undefined) return endWithUser([...repaired, ...waiting], newId);
   const content: readonly UserBlock[] =
     typeof start.prompt === 'string' ? [{ type: 'text', text: start.prompt }] : start.prompt;
   return [...repaired, ...waiting, userSays(newId(), content)];
+}
+
+/** A request cannot end with an answer. The note that asks to go on is stored, or later requests would lack it. */
+function endWithUser(messages: readonly Message[], newId: () => string): readonly Message[] {
+  if (messages.findLast((message) => !message.refused)?.role !== 'assistant') return messages;
+  const content = [{ type: 'text', text: goOnNote }] as const;
+  return [...messages, { role: 'user', id: newId(), origin: 'continue_request', content, refused: false }];
 }
 
 function userSays(id: string, content: readonly UserBlock[]): Message {

@@ -151,6 +151,10 @@ export function isThinking(block: AssistantBlock): block is ThinkingBlock | Reda
   return block.type === 'thinking' || block.type === 'redacted_thinking';
 }
 
+export function isServerResult(block: AssistantBlock): block is ServerToolResultBlock {
+  return block.type.endsWith('_tool_result');
+}
+
 export function isToolResult(block: UserBlock): block is ToolResultBlock {
   return block.type === 'tool_result';
 }

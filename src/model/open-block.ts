@@ -1,5 +1,5 @@
 /** A block of the answer while it is streamed, and what becomes of it when it ends. */
-import { type Json, type JsonObject, textIn } from '../core/json.ts';
+import { type Json, type JsonObject, textIn, wellFormed } from '../core/json.ts';
 import type { AssistantBlock, TextBlock } from '../core/message.ts';
 import type { Unfinished } from '../core/state.ts';
 
@@ -119,12 +119,4 @@ function parseInput(raw: string, started: unknown): JsonObject | null {
 /** Only an escape can put half a surrogate pair into parsed JSON here; most inputs have none and are not walked. */
 function hasSurrogateEscape(raw: string): boolean {
   return /\\u[dD][89a-fA-F]/.test(raw);
-}
-
-/** The API refuses half a surrogate pair anywhere, and the block stays in the history. */
-function wellFormed(value: Json): Json {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return (value as readonly Json[]).map(wellFormed);
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toWellFormed(), wellFormed(member)]));
 }

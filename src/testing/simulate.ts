@@ -36,6 +36,8 @@ export async function simulateRecorded(
   return { result, journals: simulation.journals };
 }
 
+type UserAct = NonNullable<Scenario['user']>[number];
+
 class Simulation {
   readonly #scenario: Scenario;
   readonly #clock = new VirtualClock();
@@ -48,7 +50,9 @@ class Simulation {
   readonly #terminals: Terminal[] = [];
   readonly #violations: string[] = [];
   readonly #entered = new Set<string>();
-  readonly #acted = new Set<NonNullable<Scenario['user']>[number]>();
+  readonly #acted = new Set<UserAct>();
+  /** Takes back what the user would do later. */
+  #planned: (() => void)[] = [];
   #modelCalls = 0;
   #summaryCalls = 0;
   #query: Query | null = null;
@@ -155,6 +159,8 @@ class Simulation {
     } catch (error) {
       this.#violations.push(`The query threw: ${error instanceof Error ? error.message : String(error)}`);
     }
+    for (const takeBack of this.#planned.splice(0)) takeBack();
+    if (this.#diesAt() !== null) this.#clock.clear();
     const recorded = journal.recorded();
     this.#recorded = recorded === null ? null : withEarlier(options.resume, recorded);
     if (this.#recorded !== null) this.journals.push(this.#recorded);
@@ -174,13 +180,21 @@ class Simulation {
       void this.#query?.return();
       return;
     }
+    const told = this.#events.length;
     if (this.#queries === 1) {
       for (const act of this.#scenario.user ?? []) if (act.at === index) this.#act(act);
     }
+    // What the user did came before this event, which is announced again unless the query is over.
+    if (this.#events.length > told) return;
     this.#events.push({ index, type: event.type, phase: state.phase });
   }
 
-  #act(act: NonNullable<Scenario['user']>[number]): void {
+  /** Plans an act of the user; what comes after the end of the query never happens. */
+  #plan(act: UserAct, after: number): void {
+    this.#planned.push(this.#clock.schedule(() => this.#act(act), after));
+  }
+
+  #act(act: UserAct): void {
     const started = this.#query;
     // What the user does makes an event of its own at the same index, and must not be done again before that one.
     if (started === null || this.#acted.has(act)) return;
@@ -194,7 +208,7 @@ class Simulation {
     this.#probe.onToolStart = (toolUseId) => {
       for (const act of this.#scenario.user ?? []) {
         if (typeof act.at === 'object' && 'tool' in act.at && act.at.tool === toolUseId) {
-          this.#clock.schedule(() => this.#act(act), 0);
+          this.#plan(act, 0);
         }
       }
     };
@@ -205,7 +219,7 @@ class Simulation {
     this.#entered.add(phase);
     for (const act of this.#scenario.user ?? []) {
       if (typeof act.at === 'object' && 'phase' in act.at && act.at.phase === phase) {
-        this.#clock.schedule(() => this.#act(act), act.at.after);
+        this.#plan(act, act.at.after);
       }
     }
   }

@@ -46,6 +46,12 @@ export class VirtualClock implements Clock {
     return this.#order + this.#cancelled;
   }
 
+  /** Forgets every timer, as the end of a process does. */
+  clear(): void {
+    this.#cancelled += this.#timers.length;
+    this.#timers = [];
+  }
+
   /** Jumps to the next timer and calls it; false when there is none. */
   advanceToNext(): boolean {
     const next = this.#timers.reduce<Timer | null>(earlier, null);

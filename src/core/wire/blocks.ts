@@ -1,8 +1,10 @@
 /** Single blocks in the form that the API accepts. A block that is fine comes back as the same object. */
+import { wellFormed } from '../json.ts';
 import {
   type AssistantBlock,
   type AssistantMessage,
   isBlank,
+  isServerResult,
   isThinking,
   type ToolResultBlock,
   type UserBlock,
@@ -28,13 +30,50 @@ export function normaliseToolName(name: string): string {
 
 /** The blocks of an answer that a request may hold; `withThinking` is false when thinking must not be sent. */
 export function sendableBlocks(message: AssistantMessage, withThinking: boolean): readonly AssistantBlock[] {
-  const kept = message.content.filter((block) => isSendable(block, withThinking));
-  return kept.length === message.content.length ? message.content : kept;
+  const { content } = message;
+  if (content.every((block) => isSendable(block, withThinking) && sendableAssistantBlock(block) === block))
+    return content;
+  return content.filter((block) => isSendable(block, withThinking)).map(sendableAssistantBlock);
 }
 
 function isSendable(block: AssistantBlock, withThinking: boolean): boolean {
   if (block.type === 'text') return !isBlank(block.text);
-  return withThinking || !isThinking(block);
+  if (!isThinking(block)) return true;
+  // Thinking is signed and cannot be repaired.
+  return withThinking && (block.type === 'redacted_thinking' || block.thinking.isWellFormed());
+}
+
+function sendableAssistantBlock(block: AssistantBlock): AssistantBlock {
+  switch (block.type) {
+    case 'text':
+      return block.text.isWellFormed() ? block : { ...block, text: block.text.toWellFormed() };
+    case 'tool_use':
+    case 'server_tool_use': {
+      const input = wellFormed(block.input);
+      return input === block.input ? block : { ...block, input };
+    }
+    default:
+      return block;
+  }
+}
+
+/**
+ * A tool of the API and its result are one unit: without either, the other goes. With `mayBeOpen` a use may wait for its
+ * result, as the last answer does that ended in `pause_turn`.
+ */
+export function withServerPairs(blocks: readonly AssistantBlock[], mayBeOpen: boolean): readonly AssistantBlock[] {
+  if (!blocks.some((block) => block.type === 'server_tool_use' || isServerResult(block))) return blocks;
+  const open = new Map<string, number>();
+  const dropped = new Set<number>();
+  for (const [index, block] of blocks.entries()) {
+    if (block.type === 'server_tool_use') {
+      const earlier = open.get(block.id);
+      if (earlier !== undefined) dropped.add(earlier);
+      open.set(block.id, index);
+    } else if (isServerResult(block) && !open.delete(block.tool_use_id)) dropped.add(index);
+  }
+  if (!mayBeOpen) for (const index of open.values()) dropped.add(index);
+  return dropped.size === 0 ? blocks : blocks.filter((_block, index) => !dropped.has(index));
 }
 
 /** Thinking may not be the last block of a message. */
@@ -46,14 +85,24 @@ export function withoutTrailingThinking(blocks: readonly AssistantBlock[]): read
 
 /** A user block in sendable form, or null when nothing of it can be sent. */
 export function sendableUserBlock(block: UserBlock): UserBlock | null {
-  if (block.type === 'text') return isBlank(block.text) ? null : block;
+  if (block.type === 'text') return isBlank(block.text) ? null : wellFormedBlock(block);
   return block.type === 'tool_result' ? sendableResult(block) : block;
 }
 
+/** A part of a result that can be sent as it is. */
+function isFine(part: ToolResultBlock['content'][number]): boolean {
+  return part.type !== 'text' || (!isBlank(part.text) && part.text.isWellFormed());
+}
+
+function wellFormedBlock<Block extends UserBlock>(block: Block): Block {
+  return block.type !== 'text' || block.text.isWellFormed() ? block : { ...block, text: block.text.toWellFormed() };
+}
+
 function sendableResult(block: ToolResultBlock): ToolResultBlock {
-  const content = block.content.filter((part) => part.type !== 'text' || !isBlank(part.text));
+  if (block.content.length > 0 && block.content.every(isFine)) return block;
+  const content = block.content.filter((part) => part.type !== 'text' || !isBlank(part.text)).map(wellFormedBlock);
   if (content.length === 0) return { ...block, content: [{ type: 'text', text: emptyResult }] };
-  return content.length === block.content.length ? block : { ...block, content };
+  return { ...block, content };
 }
 
 /** Stored blocks have the shape of the wire; this says so to the compiler. */

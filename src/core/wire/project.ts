@@ -11,7 +11,7 @@ import {
   type UserMessage,
 } from '../message.ts';
 import { PrefixMemo } from '../prefix.ts';
-import { asWire, sendableBlocks, sendableUserBlock, withoutTrailingThinking } from './blocks.ts';
+import { asWire, sendableBlocks, sendableUserBlock, withoutTrailingThinking, withServerPairs } from './blocks.ts';
 import type { WireMessage } from './request-type.ts';
 
 /** What a projection must know beside the history. */
@@ -26,6 +26,7 @@ interface CacheEntry {
   readonly members: readonly Message[];
   readonly before: WireMessage | null;
   readonly thinkingOf: string | null;
+  readonly isPaused: boolean;
   readonly wire: WireMessage | null;
 }
 
@@ -34,7 +35,8 @@ const cache = new WeakMap<Message, CacheEntry>();
 
 export const missingResult = 'No result: the run ended before this tool answered.';
 const startNote = '<loop-note>The beginning of the conversation is not shown.</loop-note>';
-const goOnNote = '<loop-note>Go on.</loop-note>';
+/** Stands where a request would end with an answer. */
+export const goOnNote = '<loop-note>Go on.</loop-note>';
 
 /** A projection before its ends were closed, and where its last group begins. */
 interface Projected {
@@ -54,8 +56,8 @@ export function projectHistory(messages: readonly Message[], facts: ProjectionFa
   const known = memo.find(sent);
   const goesOn = known !== null && known.thinkingOf === facts.thinkingOf && known.lengthBefore !== null;
   const projected = goesOn
-    ? projectFrom(sent, facts.thinkingOf, known.wire.slice(0, known.lengthBefore), known.lastFrom)
-    : projectFrom(sent, facts.thinkingOf, [], 0);
+    ? projectFrom(sent, facts, known.wire.slice(0, known.lengthBefore), known.lastFrom)
+    : projectFrom(sent, facts, [], 0);
   memo.keep(projected);
   return closeEnds(projected.wire, facts);
 }
@@ -63,7 +65,7 @@ export function projectHistory(messages: readonly Message[], facts: ProjectionFa
 /** Projects the groups from `from` on behind `wire`, the projection of everything before. */
 function projectFrom(
   messages: readonly Message[],
-  thinkingOf: string | null,
+  { thinkingOf, endsPaused }: ProjectionFacts,
   wire: WireMessage[],
   from: number,
 ): Projected {
@@ -73,7 +75,8 @@ function projectFrom(
     const to = groupEnd(messages, next);
     lastFrom = next;
     const length = wire.length;
-    addGroup(wire, projectGroup(messages, next, to, wire[length - 1] ?? null, thinkingOf));
+    const facts = { thinkingOf, endsPaused: endsPaused && to === messages.length };
+    addGroup(wire, projectGroup(messages, next, to, wire[length - 1] ?? null, facts));
     lengthBefore = wire.length === length + 1 ? length : null;
     next = to;
   }
@@ -101,19 +104,18 @@ function projectGroup(
   from: number,
   to: number,
   before: WireMessage | null,
-  thinkingOf: string | null,
+  { thinkingOf, endsPaused: isPaused }: ProjectionFacts,
 ): WireMessage | null {
   const first = messages[from]!;
   const known = cache.get(first);
-  if (known?.before === before && known.thinkingOf === thinkingOf && isSameGroup(known.members, messages, from, to)) {
-    return known.wire;
-  }
+  const isKnown = known?.before === before && known.thinkingOf === thinkingOf && known.isPaused === isPaused;
+  if (isKnown && isSameGroup(known.members, messages, from, to)) return known.wire;
   const members = messages.slice(from, to);
   const wire =
     first.role === 'assistant'
-      ? projectAssistant(members as readonly AssistantMessage[], thinkingOf)
+      ? projectAssistant(members as readonly AssistantMessage[], thinkingOf, isPaused)
       : projectUser(members as readonly UserMessage[], before);
-  cache.set(first, { members, before, thinkingOf, wire });
+  cache.set(first, { members, before, thinkingOf, isPaused, wire });
   return wire;
 }
 
@@ -123,9 +125,13 @@ function isSameGroup(members: readonly Message[], messages: readonly Message[], 
   return true;
 }
 
-function projectAssistant(members: readonly AssistantMessage[], thinkingOf: string | null): WireMessage | null {
+function projectAssistant(
+  members: readonly AssistantMessage[],
+  thinkingOf: string | null,
+  isPaused: boolean,
+): WireMessage | null {
   const blocks = members.flatMap((message) => sendableBlocks(message, message.model === thinkingOf));
-  const content = withoutTrailingThinking(blocks);
+  const content = withoutTrailingThinking(withServerPairs(blocks, isPaused));
   return content.length === 0 ? null : { role: 'assistant', content: asWire(content) };
 }
 
