@@ -62,7 +62,9 @@ export function keepAnswer(state: LoopState, ending: Ending, unfinished: Unfinis
   if (content.length === 0) {
     const dropped = { ...state, scratch: settled };
     // What a limit cut may have shown a block that never ended.
-    return ending === 'cut' || wasShown(state, unfinished) ? tombstone(dropped, attempt.messageId, 'nothing of it is kept') : dropped;
+    return ending === 'cut' || wasShown(state, unfinished)
+      ? tombstone(dropped, attempt.messageId, 'nothing of it is kept')
+      : dropped;
   }
   const { messageId: id, model } = attempt;
   const message: AssistantMessage = { role: 'assistant', id, model, content, refused: false };
