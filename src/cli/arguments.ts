@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { PermissionMode, WireProfile } from '../core/config.ts';
+import { parseRule } from '../tools/permission-rules.ts';
 import { UsageError } from './io.ts';
 
 const outputFormats = ['text', 'json', 'stream-json'] as const;
@@ -98,8 +99,8 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .argument('[prompt...]', 'what to do; read from the standard input when it is piped')
     .option('-p, --print', 'print the final text only', false)
     .addOption(new Option('--output-format <format>', 'how to print').choices(outputFormats).default('text'))
-    .option('--model <name>', 'the model to ask')
-    .option('--fallback-model <name>', 'takes over when the model is overloaded; may be repeated', collect, [])
+    .option('--model <name>', 'the model to ask', name)
+    .option('--fallback-model <name>', 'takes over when the model is overloaded; may be repeated', collect(name), [])
     .option('--base-url <url>', 'a server that speaks the Messages API', url)
     .addOption(
       new Option('--profile <profile>', 'what the server speaks; plain with --base-url').choices([
@@ -110,8 +111,8 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .option('--context-window <tokens>', 'what the model can hold', wholeNumber)
     .option('--max-turns <number>', 'turns that the query may take', wholeNumber)
     .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
-    .option('--allow <rule>', "a rule that lets tools pass, 'Bash(git status)'; may be repeated", collect, [])
-    .option('--cwd <folder>', 'the folder to work in')
+    .option('--allow <rule>', "a rule that lets tools pass, 'Bash(git status)'; may be repeated", collect(rule), [])
+    .option('--cwd <folder>', 'the folder to work in', name)
     .option('--verbose', 'show thinking and the path through the chart', false)
     .option('--no-demo', 'never run the demo')
     .action((prompt: readonly string[], flags: RunFlags) => set({ name: 'run', prompt: prompt.join(' '), flags }));
@@ -129,13 +130,29 @@ function buildProgram(set: (command: CliCommand) => void): Command {
   return program;
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
+/** For a flag that may be repeated: each value is checked and put behind those before it. */
+function collect(check: (value: string) => string): (value: string, before: readonly string[]) => readonly string[] {
+  return (value, before) => [...before, check(value)];
+}
+
+function name(value: string): string {
+  if (value.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  return value;
+}
+
+function rule(value: string): string {
+  try {
+    parseRule({ behavior: 'allow', rule: value });
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : 'It is no permission rule.');
+  }
+  return value;
 }
 
 function wholeNumber(value: string): number {
   const number = Number(value);
-  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('It must be a whole number above 0.');
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(number) || number < 1)
+    throw new InvalidArgumentError('It must be a whole number above 0.');
   return number;
 }
 

@@ -1,51 +1,74 @@
 /** Questions to the person at the terminal. */
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { CanUseTool, PermissionAnswer } from '../tools/can-use-tool.ts';
+import { callText } from './call-text.ts';
 import type { CliIo } from './io.ts';
 import type { Renderer } from './render.ts';
+import { visible } from './visible.ts';
+
+/** True when a person can be asked: input and output are a terminal. */
+export function canAsk(io: CliIo): boolean {
+  return io.isTerminal && io.stdin.isTTY === true;
+}
 
 /** Asks one line; null when the question was taken away or the input ended. */
 export async function askLine(io: CliIo, question: string, signal?: AbortSignal): Promise<string | null> {
-  const reader = createInterface({ input: io.stdin, output: process.stdout, terminal: true });
-  // The reader swallows Ctrl+C: hand it on to whoever handles it for the process.
-  reader.on('SIGINT', () => process.emit('SIGINT'));
-  try {
-    return await reader.question(question, signal === undefined ? {} : { signal });
-  } catch {
-    return null;
-  } finally {
-    reader.close();
-  }
+  const reader = createInterface({ input: io.stdin, output: io.screen, terminal: true });
+  // The reader swallows Ctrl+C: hand it on to whoever handles it.
+  reader.on('SIGINT', io.interrupts.press);
+  const ended = once(reader, 'close').then(() => null);
+  const asked = reader.question(question, signal === undefined ? {} : { signal }).catch(() => null);
+  const line = await Promise.race([asked, ended]);
+  reader.close();
+  // Nobody has pressed Enter.
+  if (line === null) io.screen.write('\n');
+  return line;
 }
 
 /** The permission prompt on a terminal; null where nobody is there to ask, so that what must be asked is denied. */
 export function permissionPrompt(io: CliIo, { pause, resume }: Pick<Renderer, 'pause' | 'resume'>): CanUseTool | null {
-  if (!io.isTerminal || io.stdin.isTTY !== true) return null;
+  if (!canAsk(io)) return null;
   let last: Promise<unknown> = Promise.resolve();
-  return (name, _input, { reason, summary, suggestions, signal }) => {
-    const { colors } = io;
+  return (name, input, request) => {
     // One question at a time, although tools run side by side.
     const answer = last.then(async () => {
+      if (request.signal.aborted) return answerOf(null, []);
       pause();
       // The reader redraws its line and what stands below it, so only the last line is its own.
-      io.out(`\n${colors.bold(`${name} ${summary}`)}\n${reason}\n`);
-      const line = await askLine(io, '[y]es, [n]o, [a]lways, [e]nd the turn: ', signal);
+      io.screen.write(`\n${questionText(callText(name, input, io.colors), request)}\n`);
+      const line = await askLine(io, '[y]es, [n]o, [a]lways, [e]nd the turn: ', request.signal);
       resume();
-      return answerOf(line, suggestions);
+      return answerOf(line, request.suggestions);
     });
     last = answer.catch(() => {});
     return answer;
   };
 }
 
+type Suggestions = Parameters<CanUseTool>[2]['suggestions'];
+
+/** The call, why it is asked, and what "always" would mean. */
+export function questionText(
+  call: string,
+  { reason, suggestions }: { reason: string; suggestions: Suggestions },
+): string {
+  const [always] = suggestions;
+  const meaning = always === undefined ? '' : ` Always would allow ${visible(always.rule)}.`;
+  return `${call}\n${visible(reason)}${meaning}`;
+}
+
 /** What an answer means; anything unclear is a no. */
-function answerOf(line: string | null, suggestions: Parameters<CanUseTool>[2]['suggestions']): PermissionAnswer {
-  switch (line?.trim().toLowerCase().charAt(0)) {
+export function answerOf(line: string | null, suggestions: Suggestions): PermissionAnswer {
+  switch (line?.trim().toLowerCase()) {
     case 'y':
+    case 'yes':
       return { behavior: 'allow' };
     case 'a':
+    case 'always':
       return { behavior: 'allow', addedRules: suggestions.slice(0, 1) };
     case 'e':
+    case 'end':
       return { behavior: 'deny', message: 'The user ended the turn.', interrupt: true };
     default:
       return { behavior: 'deny', message: 'The user said no.' };

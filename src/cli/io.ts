@@ -1,5 +1,6 @@
 /** What the command line has of the world. Tests bring their own. */
 import pc from 'picocolors';
+import { Interrupts } from './interrupts.ts';
 
 export interface CliIo {
   readonly out: (text: string) => void;
@@ -7,9 +8,14 @@ export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  /** Where questions are asked and spinners turn: beside the output, so that this stays what was asked for. */
+  readonly screen: NodeJS.WritableStream;
   /** Whether people look at the output: spinner, colours. */
   readonly isTerminal: boolean;
   readonly colors: ReturnType<typeof pc.createColors>;
+  readonly interrupts: Interrupts;
+  /** Ends the process at once. */
+  readonly exit: (status: number) => void;
 }
 
 /** The process itself. */
@@ -23,13 +29,16 @@ export function processIo(): CliIo {
     env,
     cwd: process.cwd(),
     stdin,
+    screen: stderr,
     isTerminal,
     colors: pc.createColors(wantsColor(env, isTerminal)),
+    interrupts: new Interrupts(process),
+    exit: (status) => process.exit(status),
   };
 }
 
 /** `NO_COLOR` (any value but the empty one) wins, then `FORCE_COLOR`, then whether a terminal is there. */
-function wantsColor(env: CliIo['env'], isTerminal: boolean): boolean {
+export function wantsColor(env: CliIo['env'], isTerminal: boolean): boolean {
   if ((env['NO_COLOR'] ?? '') !== '') return false;
   const force = env['FORCE_COLOR'];
   if (force !== undefined) return force !== '0' && force !== 'false';

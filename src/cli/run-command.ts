@@ -5,28 +5,56 @@ import { watchPath } from '../inspect/watch-path.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
 import type { QueryOptions } from '../prepare.ts';
 import type { RunFlags } from './arguments.ts';
-import { askLine, permissionPrompt } from './ask.ts';
+import { askLine, canAsk, permissionPrompt } from './ask.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { exitStatus, statusOf } from './exit-status.ts';
 import { type CliIo, UsageError } from './io.ts';
-import { type Renderer, rendererFor } from './render.ts';
+import { whyUnreachable } from './reach.ts';
+import { isForPeople, type Renderer, rendererFor } from './render.ts';
 import { runQuery, type ShownQuery } from './run-query.ts';
+import { readPiped } from './stdin.ts';
 
 const defaultModel = 'claude-sonnet-5-5';
 
 /** Runs the query and gives the exit status. */
 export async function runCommand(prompt: string, flags: RunFlags, io: CliIo): Promise<number> {
-  const isReachable = hasCredentials() || hasBaseUrl(flags.baseUrl);
-  if (!isReachable) return await withoutModel(prompt, flags, io);
-  const asked = prompt === '' ? await readPrompt(io) : prompt;
-  if (asked.trim() === '') throw new UsageError('There is no prompt: say what to do, as in escapement "fix the bug".');
-  const renderer = rendererFor(flags, io);
-  const options = optionsOf(flags, renderer, io);
-  let shown = await runQuery({ ...options, prompt: asked }, renderer, io);
-  for (let next = await nextPrompt(shown, io); next !== null; next = await nextPrompt(shown, io)) {
-    shown = await runQuery({ ...options, ...historyOf(shown), prompt: next }, rendererFor(flags, io), io);
+  // A query takes Ctrl+C for itself; between queries it ends the process, and with it what the tools left running.
+  const stopListening = io.interrupts.handle(() => {
+    io.screen.write('\n');
+    io.exit(exitStatus.interrupted);
+  });
+  try {
+    const cwd = folderOf(flags, io);
+    const isReachable = hasCredentials() || hasBaseUrl(flags.baseUrl);
+    return await (isReachable ? withModel(prompt, cwd, flags, io) : withoutModel(prompt, flags, io));
+  } finally {
+    stopListening();
   }
-  return statusOf(shown.terminal);
+}
+
+async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo): Promise<number> {
+  const asked = prompt === '' ? await readPiped(io) : prompt;
+  if (asked.trim() === '') throw new UsageError('There is no prompt: say what to do, as in escapement "fix the bug".');
+  await checkAddress(flags, io);
+  let shown: ShownQuery | null = null;
+  for (let next: string | null = asked; next !== null; next = await nextPrompt(shown, flags, io)) {
+    const renderer = rendererFor(flags, io);
+    const options = optionsOf(cwd, flags, renderer, io);
+    const before: Partial<QueryOptions> = shown === null ? {} : historyOf(shown);
+    shown = await runQuery({ ...options, ...before, prompt: next }, renderer, io);
+  }
+  return shown === null ? exitStatus.notDone : statusOf(shown.terminal);
+}
+
+/** The API itself is not looked at: that it does not answer is no fault of the command. */
+async function checkAddress(flags: RunFlags, io: CliIo): Promise<void> {
+  const address = flags.baseUrl ?? io.env['ANTHROPIC_BASE_URL']?.trim() ?? '';
+  if (address === '') return;
+  if (!URL.canParse(address)) {
+    throw new UsageError(`ANTHROPIC_BASE_URL is "${address}": write an address that begins with http:// or https://.`);
+  }
+  const unreachable = await whyUnreachable(address, io.env);
+  if (unreachable !== null) throw new UsageError(unreachable);
 }
 
 async function withoutModel(prompt: string, flags: RunFlags, io: CliIo): Promise<number> {
@@ -36,14 +64,14 @@ async function withoutModel(prompt: string, flags: RunFlags, io: CliIo): Promise
   throw new UsageError(`No model can be reached, ${why}: set ANTHROPIC_API_KEY, or name a server with --base-url.`);
 }
 
-function optionsOf(flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
+function optionsOf(cwd: string, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
   const canUseTool = permissionPrompt(io, renderer);
   const verbose = (text: string): void => io.err(io.colors.dim(`[${text}]\n`));
   return {
     model: flags.model ?? defaultModel,
     fallbackModels: [...flags.fallbackModel],
     querySource: 'repl',
-    cwd: folderOf(flags, io),
+    cwd,
     rules: flags.allow.map((rule) => ({ behavior: 'allow', rule })),
     ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
     profile: flags.profile ?? (flags.baseUrl === undefined ? 'anthropic' : 'plain'),
@@ -61,19 +89,10 @@ function folderOf(flags: RunFlags, io: CliIo): string {
   throw new UsageError(`The folder ${folder} of --cwd is not there: name one that exists.`);
 }
 
-/** Reads the prompt from what is piped in. */
-async function readPrompt(io: CliIo): Promise<string> {
-  if (io.stdin.isTTY === true) return '';
-  const chunks: string[] = [];
-  io.stdin.setEncoding('utf8');
-  for await (const chunk of io.stdin) chunks.push(String(chunk));
-  return chunks.join('');
-}
-
 /** After an interruption at a terminal the conversation can go on from the history that was kept; null ends it. */
-async function nextPrompt({ terminal }: ShownQuery, io: CliIo): Promise<string | null> {
-  const canGoOn = io.isTerminal && io.stdin.isTTY === true && statusOf(terminal) === exitStatus.interrupted;
-  if (!canGoOn) return null;
+async function nextPrompt(shown: ShownQuery | null, flags: RunFlags, io: CliIo): Promise<string | null> {
+  const isInterrupted = shown !== null && statusOf(shown.terminal) === exitStatus.interrupted;
+  if (!isInterrupted || !isForPeople(flags) || !canAsk(io)) return null;
   const line = await askLine(io, 'What now? (nothing ends) ');
   return line === null || line.trim() === '' ? null : line;
 }

@@ -1,10 +1,11 @@
-/** Runs one query for the command line: shows it, asks, and handles Ctrl+C. */
+/** Runs one query for the command line: shows it, and handles Ctrl+C. */
 import type { Emitted } from '../core/output.ts';
 import type { LoopState, Terminal } from '../core/state.ts';
 import type { QueryOptions } from '../prepare.ts';
 import { type Query, query } from '../query.ts';
+import { CostMeter } from './cost.ts';
 import { exitStatus } from './exit-status.ts';
-import type { CliIo } from './io.ts';
+import { type CliIo, UsageError } from './io.ts';
 import type { Renderer } from './render.ts';
 
 export interface ShownQuery {
@@ -13,18 +14,39 @@ export interface ShownQuery {
   readonly query: Query;
 }
 
-/** Runs a query to its end. The first Ctrl+C interrupts it and keeps its history, the second ends the process. */
+/**
+ * Runs a query to its end. The first Ctrl+C interrupts it and keeps its history, the second ends the process.
+ *
+ * @throws UsageError for an option that cannot be used.
+ */
 export async function runQuery(options: QueryOptions, renderer: Renderer, io: CliIo): Promise<ShownQuery> {
-  const started = query(options);
-  const stopListening = onInterrupt(started, renderer, io);
+  const meter = new CostMeter([options.model ?? '', ...(options.fallbackModels ?? [])]);
+  const started = startQuery({
+    ...options,
+    beforeEvent: (_index, event, state) => {
+      meter.see(state.query);
+      if (event.type === 'model.failed') renderer.requestFailed(event.failure.message);
+    },
+  });
+  const stopListening = io.interrupts.handle(interrupter(started, renderer, io));
   try {
     const terminal = await showAll(started, renderer);
     const { state } = started;
     if (state === null) throw new Error('The query ended before it began.');
-    renderer.end(terminal, modelOf(options, state), state.carried.messages);
+    meter.see(state.query);
+    renderer.end({ terminal, cost: meter.total, messages: state.carried.messages });
     return { terminal, state, query: started };
   } finally {
     stopListening();
+  }
+}
+
+/** Options are checked by `query()`, whose sentences are for users too. */
+function startQuery(options: QueryOptions): Query {
+  try {
+    return query(options);
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(error.message) : error;
   }
 }
 
@@ -36,19 +58,14 @@ async function showAll(started: Query, renderer: Renderer): Promise<Terminal> {
   }
 }
 
-function modelOf(options: QueryOptions, state: LoopState): string {
-  return [options.model ?? '', ...(options.fallbackModels ?? [])][state.query.modelIndex] ?? '';
-}
-
-function onInterrupt(started: Query, renderer: Renderer, io: CliIo): () => void {
-  let count = 0;
-  const interrupt = (): void => {
-    count += 1;
+function interrupter(started: Query, renderer: Renderer, io: CliIo): () => void {
+  let isInterrupted = false;
+  return () => {
     renderer.pause();
-    if (count > 1) process.exit(exitStatus.interrupted);
+    if (isInterrupted) io.exit(exitStatus.interrupted);
+    isInterrupted = true;
     io.err(io.colors.dim('\nInterrupted: the history is kept. Press Ctrl+C again to end at once.\n'));
     started.interrupt();
+    renderer.resume();
   };
-  process.on('SIGINT', interrupt);
-  return () => void process.off('SIGINT', interrupt);
 }

@@ -11,12 +11,21 @@ import { type CliIo, UsageError } from './io.ts';
 export async function simulateCommand(files: readonly string[], json: boolean, io: CliIo): Promise<number> {
   const scenarios = files.map((file) => readScenario(file, io));
   let status: number = exitStatus.done;
-  for (const scenario of scenarios) {
-    const result = await simulate(scenario);
+  for (const [index, scenario] of scenarios.entries()) {
+    const result = await simulated(scenario, files[index] ?? '');
     io.out(`${json ? JSON.stringify(result, null, 2) : formatTimeline(result)}\n`);
     if (result.violations.length > 0) status = exitStatus.notDone;
   }
   return status;
+}
+
+/** Options of the scenario are checked by `query()`, whose sentences are for users too. */
+async function simulated(scenario: Scenario, file: string): ReturnType<typeof simulate> {
+  try {
+    return await simulate(scenario);
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(`${file}: ${error.message}`) : error;
+  }
 }
 
 function readScenario(file: string, io: CliIo): Scenario {

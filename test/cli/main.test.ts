@@ -1,39 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { describe, expect, it } from 'vitest';
 import { demoFiles } from '../../src/cli/demo/files.ts';
 import { newLines, oldLine } from '../../src/cli/demo/script.ts';
 import type { ModelEntry } from '../../src/testing/scenario.ts';
-import { ScriptedModel } from '../../src/testing/scripted-model.ts';
-import { listen, type ScriptedServer } from '../../src/testing/scripted-server.ts';
 import { run } from './binary.ts';
-
-const servers: ScriptedServer[] = [];
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-async function serve(script: readonly ModelEntry[]): Promise<{ url: string; model: ScriptedModel }> {
-  const limits = { contextWindow: 200_000, maxOutput: 64_000 };
-  const model = new ScriptedModel({ model: script, limits, clock: systemClock, profile: 'plain' });
-  const server = await listen(model);
-  servers.push(server);
-  return { url: server.url, model };
-}
-
-function workspace(files: Readonly<Record<string, string>> = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), 'escapement-cli-'));
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(join(folder, path, '..'), { recursive: true });
-    writeFileSync(join(folder, path), content);
-  }
-  return folder;
-}
-
-const done: ModelEntry = { stream: [{ text: 'All ' }, { text: 'done.' }, { stop: 'end_turn' }] };
+import { done, serve, workspace } from './world.ts';
 
 describe('escapement', () => {
   it('runs the worked example: three calls, two turns that continue, and the file on disk is fixed', async () => {
@@ -90,6 +62,12 @@ describe('escapement', () => {
     [{}, ['--base-url', 'ftp://x', 'go'], /base-url.*http/],
     [{}, ['--base-url', 'http://127.0.0.1:1', '--cwd', '/nowhere/at/all', 'go'], /nowhere\/at\/all.*not there/],
     [{}, ['--base-url', 'http://127.0.0.1:1'], /no prompt/],
+    [{}, ['--base-url', 'http://127.0.0.1:1', 'go'], /Nobody listens at http:\/\/127\.0\.0\.1:1/],
+    [{ env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:1' } }, ['go'], /Nobody listens at http:\/\/127\.0\.0\.1:1/],
+    [{ env: { ANTHROPIC_BASE_URL: 'foo' } }, ['go'], /ANTHROPIC_BASE_URL is "foo".*http/],
+    // What is wrong is wrong for the demo too.
+    [{}, ['--cwd', '/nowhere/at/all'], /nowhere\/at\/all.*not there/],
+    [{}, ['--allow', 'Bash('], /allow.*no permission rule/],
     [{}, ['simulate', '/nowhere.json'], /nowhere\.json cannot be read/],
     [{}, ['simulate'], /missing required argument/i],
     [{}, ['bound', '--config', '/nowhere.json'], /nowhere\.json cannot be read/],
@@ -173,31 +151,47 @@ describe('escapement', () => {
     expect(stdout).toMatch(/✓ Bash echo allowed \(\d+ ms\)/);
   });
 
-  it('is interrupted by one Ctrl+C in the middle of a tool, and leaves no process behind', async () => {
+  it('says that a prompt which was piped in reached no model', async () => {
+    const child = run(['--output-format', 'stream-json'], { input: 'fix the bug\n' });
+    const { stdout, stderr, exitCode } = await child;
+    expect(String(stderr).split('\n')[0]).toMatch(/model is scripted.*Your prompt reached no model/);
+    // The words of the demo stay out of what a program reads.
+    for (const line of String(stdout).split('\n')) expect(JSON.parse(line)).toHaveProperty('type');
+    expect(exitCode).toBe(0);
+  });
+
+  it('prints the whole of an answer that was cut and went on, and says what was dropped', async () => {
+    const script: readonly ModelEntry[] = [
+      { stream: [{ text: 'Dropped.' }, { error: 'overloaded_error' }] },
+      { stream: [{ text: 'The begin' }, { stop: 'max_tokens' }] },
+      { stream: [{ text: 'The begin' }, { stop: 'max_tokens' }] },
+      { stream: [{ text: 'ning and the end.' }, { stop: 'end_turn' }] },
+    ];
+    const argv = async () => ['go', '--base-url', (await serve(script)).url, '--model', 'm'];
+    expect((await run([...(await argv()), '-p'])).stdout).toBe('The beginning and the end.');
+    const { stdout } = await run(await argv());
+    expect(String(stdout).split('\n').slice(0, 5)).toEqual([
+      'Dropped.',
+      expect.stringMatching(/^\(the text above was dropped: .+\)$/),
+      'The begin',
+      expect.stringMatching(/^\(the text above was dropped: .+\)$/),
+      'The beginning and the end.',
+    ]);
+  });
+
+  it('prices each part with the model that answered it', async () => {
+    const usage = { input: 100_000, output: 0 };
     const { url } = await serve([
-      { stream: [{ tool: 'Bash', id: 't1', input: { command: 'echo $$ > mark; sleep 60' } }, { stop: 'tool_use' }] },
-      done,
+      { stream: [{ tool: 'Glob', id: 't1', input: { pattern: '*' } }, { stop: 'tool_use' }], usage },
+      { status: 529, type: 'overloaded_error', message: 'Overloaded', headers: { 'retry-after-ms': '1' }, times: 3 },
+      { stream: [{ text: 'ok' }, { stop: 'end_turn' }], usage },
     ]);
-    const folder = workspace();
-    const child = run([
-      'go',
-      '--base-url',
-      url,
-      '--model',
-      'm',
-      '--cwd',
-      folder,
-      '--permission-mode',
-      'bypassPermissions',
-    ]);
-    await until(() => exists(join(folder, 'mark')));
-    child.kill('SIGINT');
-    const { exitCode, stdout, stderr } = await child;
-    expect(exitCode).toBe(130);
-    expect(stderr).toContain('Press Ctrl+C again');
-    expect(stdout).toContain('aborted_tools');
-    const shell = Number(readFileSync(join(folder, 'mark'), 'utf8'));
-    expect(() => process.kill(shell, 0)).toThrow('ESRCH');
+    const models = ['--model', 'claude-opus-5-5', '--fallback-model', 'claude-sonnet-5-5'];
+    const flags = [...models, '--output-format', 'json', '--cwd', workspace()];
+    const { stdout } = await run(['go', '--base-url', url, ...flags]);
+    const result = JSON.parse(String(stdout)) as { outcome: string; cost: number };
+    expect(result.outcome).toBe('done');
+    expect(result.cost).toBeCloseTo(0.4 + 0.2);
   });
 
   it('colours only where it is wanted', async () => {
@@ -232,16 +226,3 @@ describe('escapement', () => {
     expect((await run(['bound', '--config', join(folder, 'wrong.json')])).stderr).toContain('maxTurns');
   });
 });
-
-function exists(path: string): boolean {
-  try {
-    return readFileSync(path, 'utf8') !== '';
-  } catch {
-    return false;
-  }
-}
-
-/** Waits for a real process to get somewhere. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
-}

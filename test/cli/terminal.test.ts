@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { ScriptedModel } from '../../src/testing/scripted-model.ts';
-import { listen } from '../../src/testing/scripted-server.ts';
+import type { ModelEntry } from '../../src/testing/scenario.ts';
 import { binary, quietEnvironment } from './binary.ts';
+import { serve, workspace } from './world.ts';
 
 /** `script` gives a process a terminal; elsewhere than on Linux its flags are others. */
 const canOpenTerminal = process.platform === 'linux' && existsSync('/usr/bin/script');
@@ -16,15 +14,18 @@ const canOpenTerminal = process.platform === 'linux' && existsSync('/usr/bin/scr
 class Person {
   #seen = '';
   readonly #child;
+  readonly ended: Promise<number>;
 
   constructor(argv: readonly string[], columns = 100) {
     const command = [process.execPath, binary, ...argv].map((word) => `'${word}'`).join(' ');
     const env = { ...quietEnvironment, TERM: 'xterm' };
-    this.#child = spawn('script', ['-qefc', `stty cols ${columns} rows 24; ${command}`, '/dev/null'], {
+    this.#child = spawn('script', ['-qefc', `stty cols ${columns} rows 24; exec ${command}`, '/dev/null'], {
       env,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     this.#child.stdout.on('data', (chunk: Buffer) => (this.#seen += chunk.toString('utf8')));
+    this.ended = once(this.#child, 'close').then(([status]) => Number(status));
+    onTestFinished(() => void this.#child.kill('SIGKILL'));
   }
 
   get screen(): string {
@@ -39,47 +40,26 @@ class Person {
     }
   }
 
-  leaves(): void {
-    this.#child.kill('SIGKILL');
-  }
-
   types(keys: string): void {
     this.#child.stdin.write(keys);
   }
 }
 
+function bash(id: string, command: string, text = ''): ModelEntry {
+  const spoken = text === '' ? [] : [{ text }, { wait: 600 }];
+  return { stream: [...spoken, { tool: 'Bash', id, input: { command } }, { stop: 'tool_use' }] };
+}
+
+const end: ModelEntry = { stream: [{ text: 'Going on.' }, { stop: 'end_turn' }] };
+
 describe.skipIf(!canOpenTerminal)('escapement at a terminal', () => {
   it('asks, shows that it works, is interrupted by one Ctrl+C and goes on from the history', async () => {
-    const model = new ScriptedModel({
-      model: [
-        {
-          stream: [
-            { text: 'First this.' },
-            { tool: 'Bash', id: 't1', input: { command: 'echo one' } },
-            { stop: 'tool_use' },
-          ],
-        },
-        {
-          stream: [
-            { text: 'Now slowly.' },
-            { wait: 600 },
-            { tool: 'Bash', id: 't2', input: { command: 'sleep 60' } },
-            { stop: 'tool_use' },
-          ],
-        },
-        { stream: [{ text: 'Going on.' }, { stop: 'end_turn' }] },
-      ],
-      limits: { contextWindow: 200_000, maxOutput: 64_000 },
-      clock: systemClock,
-      profile: 'plain',
-    });
-    const server = await listen(model);
-    const folder = mkdtempSync(path.join(tmpdir(), 'escapement-terminal-'));
-    const person = new Person(['go', '--base-url', server.url, '--model', 'm', '--cwd', folder]);
-    onTestFinished(async () => {
-      person.leaves();
-      await server.close();
-    });
+    const { url, model } = await serve([
+      bash('t1', 'echo one', 'First this.'),
+      bash('t2', 'sleep 60', 'Now slowly.'),
+      end,
+    ]);
+    const person = new Person(['go', '--base-url', url, '--model', 'm', '--cwd', workspace()]);
     await person.sees('nd the turn:');
     expect(person.screen).toContain('First this.');
     person.types('y\r');
@@ -94,5 +74,34 @@ describe.skipIf(!canOpenTerminal)('escapement at a terminal', () => {
     person.types('go on\r');
     await person.sees('completed (done)');
     expect(JSON.stringify(model.requests[2]?.messages)).toContain('interrupted while tools were running');
+    expect(await person.ended).toBe(0);
+  });
+
+  it('takes Ctrl+C wherever it asks, with nothing turning under the question', async () => {
+    const { url } = await serve([bash('t1', 'echo one'), bash('t2', 'echo two')]);
+    const person = new Person(['go', '--base-url', url, '--model', 'm', '--cwd', workspace()]);
+    await person.sees('nd the turn:');
+    person.types('\u0003');
+    await person.sees('What now?');
+    person.types('more\r');
+    await person.sees('nd the turn:', 2);
+    person.types('\u0003');
+    await person.sees('What now?', 2);
+    // Longer than a spinner waits before it shows itself.
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(person.screen.slice(person.screen.lastIndexOf('What now?'))).toBe('What now? (nothing ends) ');
+    person.types('\u0003');
+    expect(await person.ended).toBe(130);
+  });
+
+  it('is asked beside the output with --print, and nothing afterwards', async () => {
+    const { url } = await serve([bash('t1', 'echo one\ntouch two'), end]);
+    const person = new Person(['go', '-p', '--base-url', url, '--model', 'm', '--cwd', workspace()]);
+    await person.sees('touch two');
+    await person.sees('nd the turn:');
+    person.types('e\r');
+    expect(await person.ended).toBe(130);
+    expect(person.screen).toContain('aborted_tools');
+    expect(person.screen).not.toContain('What now?');
   });
 });

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { parseArguments } from '../../src/cli/arguments.ts';
+
+describe('arguments', () => {
+  it('without any is a run without a prompt', () => {
+    expect(parseArguments([])).toEqual({
+      name: 'run',
+      prompt: '',
+      flags: { print: false, outputFormat: 'text', fallbackModel: [], allow: [], verbose: false, demo: true },
+    });
+  });
+
+  it('reads every flag, before and behind the prompt', () => {
+    const argv = [
+      '-p',
+      '--output-format',
+      'json',
+      '--model',
+      'a',
+      '--fallback-model',
+      'b',
+      'fix',
+      '--fallback-model',
+      'c',
+    ];
+    const more = ['--base-url', 'http://x', '--max-turns', '7', '--permission-mode', 'plan', '--allow', 'Bash(git *)'];
+    const last = [
+      '--allow',
+      'Read',
+      '--cwd',
+      '/tmp',
+      '--verbose',
+      '--no-demo',
+      '--profile',
+      'plain',
+      '--context-window',
+      '9',
+      'it',
+    ];
+    expect(parseArguments([...argv, ...more, ...last])).toEqual({
+      name: 'run',
+      prompt: 'fix it',
+      flags: {
+        print: true,
+        outputFormat: 'json',
+        model: 'a',
+        fallbackModel: ['b', 'c'],
+        baseUrl: 'http://x',
+        maxTurns: 7,
+        permissionMode: 'plan',
+        allow: ['Bash(git *)', 'Read'],
+        cwd: '/tmp',
+        verbose: true,
+        demo: false,
+        profile: 'plain',
+        contextWindow: 9,
+      },
+    });
+  });
+
+  it('forgets between two calls', () => {
+    parseArguments(['--allow', 'Read']);
+    expect(parseArguments([])).toMatchObject({ flags: { allow: [] } });
+  });
+
+  it('takes what stands behind -- as the prompt', () => {
+    expect(parseArguments(['--', '--help', 'is broken'])).toMatchObject({ name: 'run', prompt: '--help is broken' });
+  });
+
+  it('knows the other commands', () => {
+    // A prompt may well begin like this.
+    expect(parseArguments(['help', 'me'])).toMatchObject({ name: 'run', prompt: 'help me' });
+    expect(parseArguments(['simulate', 'a', 'b', '--json'])).toEqual({
+      name: 'simulate',
+      files: ['a', 'b'],
+      json: true,
+    });
+    expect(parseArguments(['bound'])).toEqual({ name: 'bound', config: null });
+    expect(parseArguments(['bound', '--config', 'f'])).toEqual({ name: 'bound', config: 'f' });
+    for (const argv of [['--help'], ['simulate', '--help'], ['-V']]) {
+      expect(parseArguments(argv)).toMatchObject({ name: 'print' });
+    }
+  });
+
+  it.each([
+    [['--max-turns', '1e3'], /--max-turns.*1e3.*whole number above 0/],
+    [['--max-turns', '99999999999999999999'], /whole number/],
+    [['--max-turns', '-1'], /--max-turns/],
+    [['--context-window', 'big'], /--context-window.*whole number/],
+    [['--model', ' '], /--model.*must not be empty/],
+    [['--fallback-model', ''], /--fallback-model.*must not be empty/],
+    [['--allow', 'Bash('], /--allow.*no permission rule.*Bash\(git \*\)/],
+    [['--output-format', 'xml'], /xml.*text, json, stream-json/],
+    [['--base-url', 'localhost:1'], /--base-url.*http/],
+    [['--prnt'], /Unknown option '--prnt'.*--print/],
+    [['--model'], /--model.*argument missing/],
+    [['bound', 'x'], /Too many arguments/],
+  ])('refuses %j in one sentence', (argv, sentence) => {
+    expect(() => parseArguments(argv)).toThrow(sentence);
+    expect(() => parseArguments(argv)).toThrow(/See escapement --help\.$/);
+  });
+});
