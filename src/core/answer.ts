@@ -100,8 +100,8 @@ function measured(state: LoopState, attempt: Attempt): QueryAccount {
 /** Forgets the attempt: its blocks, its tools, and what the consumer saw of it. */
 export function dropAttempt(state: LoopState, why: string): LoopState {
   const { end } = state.scratch;
-  // A whole answer may have shown a block that it never ended: no event tells of it.
-  const shown = end?.type === 'answered' || wasShown(state, end?.unfinished ?? null);
+  // A whole answer, and one whose process died, may have shown a block that never ended: no event tells of it.
+  const shown = end?.type !== 'failed' || wasShown(state, end.unfinished);
   const dropped = { ...state, scratch: { ...state.scratch, ...noAttempt } };
   return shown ? tombstone(dropped, state.scratch.attempt?.messageId ?? '', why) : dropped;
 }

@@ -1,20 +1,20 @@
 /** The life of one attempt: how it is sent, what it reports, how it is asked again. */
 import { addNote, accountFor, dropAttempt, judge, keepAnswer, keepResults, noAttempt, show } from './answer.ts';
 import type { LoopConfig } from './config.ts';
-import { stripThinking } from './context/auto-compact.ts';
+import { stripThinking, withoutBoundThinking } from './context/auto-compact.ts';
 import { replaceMedia } from './context/media.ts';
 import { estimateMessages, fixedTokens } from './context/tokens.ts';
 import type { EventOf } from './event.ts';
 import type { Failure } from './failure.ts';
 import { drawId, idAt } from './ids.ts';
 import { limitsOf } from './initial-state.ts';
-import { addUsage, isThinking, isToolUse, type Message, type ToolUseBlock } from './message.ts';
+import { addUsage, isToolUse, type Message, type ToolUseBlock } from './message.ts';
 import { PrefixMemo } from './prefix.ts';
 import { loweredMaxTokens, retryDelay } from './recovery.ts';
 import type { AttemptEnd, LoopState, QueryAccount, ToolRun, TurnCounters } from './state.ts';
 import { recordOutcome, schedule, syntheticOutcome } from './tools/schedule.ts';
 import { isToolUseId, normaliseToolName } from './wire/blocks.ts';
-import { conversation, currentModel, fittingMaxTokens } from './wire/request.ts';
+import { buildRequest, conversation, currentModel, fittingMaxTokens } from './wire/request.ts';
 
 /** Sends the next request. */
 export function send(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
@@ -219,9 +219,12 @@ export function lowerMaxTokens(state: LoopState, _event: unknown, config: LoopCo
   return { ...asked, scratch: { ...asked.scratch, loweredMaxTokens: lowered } };
 }
 
-/** True when there is thinking that could be stripped. */
-export function holdsThinking(state: LoopState): boolean {
-  return conversation(state).some((message) => message.role === 'assistant' && message.content.some(isThinking));
+/** True when the request that was refused held thinking: the same body is never sent twice. */
+export function sentThinking(state: LoopState, config: LoopConfig): boolean {
+  const { messages } = buildRequest(state, config);
+  return messages.some(({ content }) =>
+    content.some(({ type }) => type === 'thinking' || type === 'redacted_thinking'),
+  );
 }
 
 export function resendWithoutThinking(state: LoopState): LoopState {
@@ -233,7 +236,8 @@ export function resendWithoutThinking(state: LoopState): LoopState {
 }
 
 export function resendWithoutMedia(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
-  const messages = replaceMedia(state, config) ?? conversation(state);
+  const before = conversation(state);
+  const messages = withoutBoundThinking(before, replaceMedia(state, config) ?? before);
   const asked = reask(dropAttempt(state, 'media were too large and are replaced'), 'mediaReplaced');
   const count = asked.carried.messages.length;
   return {

@@ -11,13 +11,16 @@ import type { ToolUseContext } from './tools/context.ts';
 
 type Answered = EventOf<'compact.answered'>;
 
+/** Stop reasons of a summary that is whole: one that was asked for as an answer, and one that the API made by itself. */
+const wholeSummaries: ReadonlySet<string | null> = new Set(['end_turn', 'compaction']);
+
 /**
  * The state after the summary has replaced what it summarises; null when the compaction failed: the summary is empty,
  * cut or refused, or it frees too little. A failed one leaves the history as it was.
  */
 export function compactedState(state: LoopState, event: Answered, config: LoopConfig): LoopState | null {
   const { compaction } = state.scratch;
-  if (compaction === null || event.stopReason !== 'end_turn' || isBlank(event.text)) return null;
+  if (compaction === null || !wholeSummaries.has(event.stopReason) || isBlank(event.text)) return null;
   const [drawn, id] = drawId(paid(state, event).query);
   const text = note(`Summary of the conversation so far: ${event.text}`);
   const result = applyCompaction(state, config, compaction, userMessage(id, 'summary', [{ type: 'text', text }]));

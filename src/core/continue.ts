@@ -3,15 +3,18 @@ import { addNote, dropAttempt, show } from './answer.ts';
 import { budgetGoesOn, budgetNudge } from './budget.ts';
 import { compactedState } from './compaction.ts';
 import { isSubAgent, isShrinking, type LoopConfig } from './config.ts';
+import { withoutBoundThinking } from './context/auto-compact.ts';
 import { commitCollapses } from './context/collapse.ts';
+import { measuredAfterEdit } from './context/edit.ts';
 import { estimateHistory } from './context/tokens.ts';
 import { keepCut } from './cut.ts';
 import type { EventOf } from './event.ts';
 import { drawId, idAt } from './ids.ts';
 import { emptyScratch, freshTurn } from './initial-state.ts';
+import { withNotices } from './moves.ts';
 import { escalatedMaxTokens, isOverflow, isVerdict, mayDrain, mayRecoverOutput } from './recovery.ts';
 import type { Carried, ContinueName, LoopState, PendingSummary, QueryAccount } from './state.ts';
-import { applyChanges } from './tools/context.ts';
+import { batchContext } from './tools/context.ts';
 import { arrow, type Transition } from './transition.ts';
 import { conversation } from './wire/request.ts';
 
@@ -127,14 +130,13 @@ export const continues: { readonly [Name in ContinueName]: Transition } = {
 
 function nextTurn(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
   const { carried } = state;
-  const changes = state.scratch.toolRuns.flatMap((run) => run.outcome?.contextChanges ?? []);
   const [query, pendingToolUseSummary] = nextSummary(state, config);
   const tracking = carried.autoCompactTracking;
   return goOn(
     { ...state, query: { ...query, turn: freshTurn } },
     {
       messages: conversation(state),
-      toolUseContext: applyChanges(carried.toolUseContext, changes),
+      toolUseContext: batchContext(state),
       autoCompactTracking: { ...tracking, turnsSince: tracking.turnsSince + 1 },
       maxOutputTokensRecoveryCount: 0,
       hasAttemptedReactiveCompact: false,
@@ -161,12 +163,13 @@ function drain(state: LoopState, _event: unknown, config: LoopConfig): LoopState
   const answered = keepCut(state);
   const before = conversation(answered);
   const { staged, seed, drawn, turn } = answered.query;
-  const messages = commitCollapses(before, staged, (index) => idAt(seed, drawn + 1 + index));
+  const committed = commitCollapses(before, staged, (index) => idAt(seed, drawn + 1 + index));
+  const messages = withoutBoundThinking(before, committed);
   const query = {
     ...answered.query,
     drawn: drawn + staged.length,
     staged: [],
-    measured: null,
+    measured: measuredAfterEdit(answered, messages, config),
     turn: { ...turn, drains: turn.drains + 1 },
   };
   const tokensBefore = estimateHistory(before, answered, config);
@@ -204,7 +207,11 @@ function recover(state: LoopState): LoopState {
 }
 
 function blockedByHook(state: LoopState, event: EventOf<'stopHooks.ended'>): LoopState {
-  const told = addNote(state, 'stop_hook', `A stop hook says that the work is not done: ${event.errors.join('\n')}`);
+  const told = addNote(
+    withNotices(state, event),
+    'stop_hook',
+    `A stop hook says that the work is not done: ${event.errors.join('\n')}`,
+  );
   const query = { ...told.query, stopHookBlocks: told.query.stopHookBlocks + 1 };
   return goOn({ ...told, query }, { ...kept(told, 'stop_hook_blocking'), stopHookActive: true });
 }

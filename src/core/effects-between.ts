@@ -5,7 +5,7 @@ import type { Effect, EffectOf, RunningEffect } from './effect.ts';
 import type { LoopEvent } from './event.ts';
 import { phaseEffectId, phaseEffects, runningTools } from './running.ts';
 import type { LoopState, ToolRun } from './state.ts';
-import { applyChanges } from './tools/context.ts';
+import { batchContext } from './tools/context.ts';
 import { isRunning } from './tools/schedule.ts';
 import { buildRequest, conversation } from './wire/request.ts';
 
@@ -80,19 +80,15 @@ function toolEffect(state: LoopState, run: ToolRun): EffectOf<'runTool'> {
   return { type: 'runTool', id: effectId, toolUseId, name, input, context: batchContext(state), decisions };
 }
 
-/** What tools share now: the context of the turn with what earlier tools of the batch changed. */
-function batchContext(state: LoopState): EffectOf<'runTool'>['context'] {
-  const changes = state.scratch.toolRuns.flatMap((run) => run.outcome?.contextChanges ?? []);
-  return applyChanges(state.carried.toolUseContext, changes);
-}
-
 /** The tool-use summary that starts with this turn, or null. */
 function startedSummary(before: LoopState, after: LoopState): EffectOf<'summarizeToolUse'> | null {
   const pending = after.carried.pendingToolUseSummary;
   if (pending === null || pending.effectId === before.carried.pendingToolUseSummary?.effectId) return null;
-  // The answer that asked for the tools and the message with their results.
-  const messages = after.carried.messages.slice(-2);
-  return { type: 'summarizeToolUse', id: pending.effectId, toolUseIds: pending.toolUseIds, messages };
+  // The answer that asked for the tools and the message with their results; attachments may stand behind them.
+  const { messages } = after.carried;
+  const at = messages.findLastIndex((message) => message.role === 'user' && message.origin === 'tool_results');
+  const turn = messages.slice(Math.max(0, at - 1), at + 1);
+  return { type: 'summarizeToolUse', id: pending.effectId, toolUseIds: pending.toolUseIds, messages: turn };
 }
 
 /** Ids of everything that runs: the effect of the phase first. */

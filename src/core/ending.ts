@@ -19,7 +19,8 @@ import type {
 } from './state.ts';
 import { isRunning } from './tools/schedule.ts';
 import { conversation } from './wire/request.ts';
-import { keepCut } from './cut.ts';
+import { keepCutAnswer } from './cut.ts';
+import { batchContext } from './tools/context.ts';
 
 interface Ending {
   readonly failure?: Failure;
@@ -48,7 +49,12 @@ function finish(state: LoopState, ending: Ending, terminalOf: (facts: TerminalFa
   });
   return {
     ...shown,
-    carried: { ...shown.carried, messages: conversation(shown), pendingToolUseSummary: null },
+    carried: {
+      ...shown.carried,
+      messages: conversation(shown),
+      toolUseContext: batchContext(shown),
+      pendingToolUseSummary: null,
+    },
     scratch: emptyScratch,
     terminal,
   };
@@ -81,23 +87,31 @@ function keepBlocks(state: LoopState, unfinished: Unfinished | null, why: (run: 
   return keepResultsWith(keepAnswer(state, 'broken', unfinished), why);
 }
 
-/** After a full window the cut answer stays; after an error there is none. */
-export function keepOverflown(state: LoopState): LoopState {
-  return state.scratch.end?.type === 'answered' ? keepCut(state) : keepBroken(state);
+/** After a limit the cut answer stays without its tools, and nobody is asked to go on; after an error what broke off stays. */
+export function keepLimited(state: LoopState): LoopState {
+  const isCut = state.scratch.end?.type === 'answered' && isVerdict(state, 'output_limit', 'overflow');
+  return isCut ? keepCutAnswer(state) : keepBroken(state);
 }
 
-/** The cut answer stays; its tools never start, and what ran early of them is forgotten with them. */
 export function outputLimitReached(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
-  return complete(keepAnswer(state, 'cut'), 'output_limit', { failure: shownFailure(state, config) });
+  return complete(keepLimited(state), 'output_limit', { failure: shownFailure(state, config) });
+}
+
+/** The history with the newest words of the user, and everything behind them, left out of later requests. */
+function withoutNewestWords(messages: readonly Message[]): readonly Message[] {
+  const from = messages.findLastIndex((message) => message.role === 'user' && message.origin === 'user');
+  return messages.map((message, index) => (index < Math.max(0, from) ? message : { ...message, refused: true }));
+}
+
+/** A hook did not let the prompt pass: no model shall ever see it. */
+export function promptBlocked(state: LoopState, event: EventOf<'query.started'>): LoopState {
+  const carried = { ...state.carried, messages: withoutNewestWords(state.carried.messages) };
+  return end({ ...state, carried }, 'hook_stopped', { detail: event.blocked ?? '' });
 }
 
 /** The refused answer is forgotten by the consumer; it, and what caused it, is left out of later requests. */
 export function refused(state: LoopState): LoopState {
-  const messages = conversation(state);
-  const cause = messages.findLastIndex((message) => message.role === 'user' && message.origin === 'user');
-  const marked = messages.map((message, index) =>
-    index < Math.max(0, cause) ? message : { ...message, refused: true },
-  );
+  const marked = withoutNewestWords(conversation(state));
   const answer = refusedAnswer(state);
   const dropped = dropAttempt(state, 'the model refused to answer');
   const carried = { ...dropped.carried, messages: [...marked, ...answer] };
@@ -133,7 +147,7 @@ const interruption = {
 };
 
 export function abortedStreaming(state: LoopState, event: EventOf<'abort'>): LoopState {
-  const kept = keepBlocks(state, event.unfinished, () => 'Not run: the user interrupted the answer.');
+  const kept = keepBlocks(state, event.unfinished, whyAborted);
   return end(interrupted(kept, event, interruption.streaming), 'aborted_streaming', {});
 }
 
@@ -149,9 +163,21 @@ function whyAborted(run: ToolRun): string {
     : 'Not run: the user interrupted.';
 }
 
-export function notStarted(run: ToolRun): string {
-  return isRunning(run) ? whyAborted(run) : 'Not run: the user denied another tool use and ended the turn.';
+/** A denial that ends the turn, while the model still answers too: what came of the answer is kept. */
+export function denied(state: LoopState): LoopState {
+  const kept = keepBlocks(state, null, (run) => (isRunning(run) ? whyAborted(run) : whyDenied));
+  return end(kept, 'aborted_tools', { detail: 'A tool use was denied.' });
 }
+
+const whyDenied = 'Not run: the user denied another tool use and ended the turn.';
+
+/** A tool hook stopped the loop: what was asked and not run says so. */
+export function hookStopped(state: LoopState): LoopState {
+  const kept = state.phase === 'settling' ? keepLimited(state) : keepResultsWith(state, () => whyStopped);
+  return end(kept, 'hook_stopped', { detail: stopWord(state) ?? '' });
+}
+
+const whyStopped = 'Not run: a hook stopped the loop.';
 
 /** A message that was sent with the abort says enough and waits for the next query; else a note says what happened. */
 function interrupted(state: LoopState, event: EventOf<'abort'>, text: string): LoopState {

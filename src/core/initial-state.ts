@@ -1,5 +1,6 @@
 /** The state before the first event. */
 import type { LoopConfig, ModelLimits } from './config.ts';
+import { withoutBoundThinking } from './context/auto-compact.ts';
 import { idAt } from './ids.ts';
 import { noUsage, type Message, type UserBlock } from './message.ts';
 import { type LoopState, type QueuedMessage, type Scratch, type StagedCollapse, stateVersion } from './state.ts';
@@ -103,7 +104,8 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
 }
 
 function openingMessages(start: QueryStart, newId: () => string): readonly Message[] {
-  const repaired = repairHistory(start.messages ?? [], newId);
+  const stored = start.messages ?? [];
+  const repaired = withoutBoundThinking(stored, repairHistory(stored, newId));
   const waiting = (start.queued ?? []).map((message) => userSays(message.id, message.content));
   if (start.prompt === undefined) return endWithUser([...repaired, ...waiting], newId);
   const content: readonly UserBlock[] =

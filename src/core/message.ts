@@ -102,7 +102,7 @@ export interface UserMessage {
   readonly id: string;
   readonly origin: Origin;
   readonly content: readonly UserBlock[];
-  /** Left out of every request: the model refused what this message asks. */
+  /** Left out of every request: the model refused what this message asks, or a hook did not let it pass. */
   readonly refused: boolean;
 }
 

@@ -2,7 +2,8 @@
 import { addMessage, dropAttempt, keepAnswer, keepResults, noAttempt, show, userMessage } from './answer.ts';
 import { beginCompaction, compactedState, failedState, paid } from './compaction.ts';
 import type { LoopConfig } from './config.ts';
-import { nextSkip, planCut } from './context/auto-compact.ts';
+import { firstSkip, nextSkip, planCut, withoutBoundThinking } from './context/auto-compact.ts';
+import { measuredAfterEdit } from './context/edit.ts';
 import { applyLayers } from './context/layers.ts';
 import { keepCut } from './cut.ts';
 import type { EventOf, LoopEvent } from './event.ts';
@@ -11,8 +12,9 @@ import { drawId } from './ids.ts';
 import { noUsage } from './message.ts';
 import { isVerdict } from './recovery.ts';
 import { isLive, phaseEffects } from './running.ts';
-import type { LoopState, ToolRun } from './state.ts';
+import type { LoopState, ToolRun, ToolSpec } from './state.ts';
 import { isRunning, schedule, syntheticOutcome } from './tools/schedule.ts';
+import { conversation } from './wire/request.ts';
 
 /** The answer of an effect that nobody waits for any more: a dropped attempt, an abandoned tool, a finished query. */
 export function isLate(state: LoopState, event: LoopEvent): boolean {
@@ -21,7 +23,8 @@ export function isLate(state: LoopState, event: LoopEvent): boolean {
 
 export function layered(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
   const shrunk = applyLayers(state, config);
-  return { ...shrunk, scratch: { ...shrunk.scratch, layered: true } };
+  const measured = measuredAfterEdit(state, conversation(shrunk), config);
+  return { ...shrunk, query: { ...shrunk.query, measured }, scratch: { ...shrunk.scratch, layered: true } };
 }
 
 export function noRoom(state: LoopState): LoopState {
@@ -32,7 +35,8 @@ export function noRoom(state: LoopState): LoopState {
 
 export function beginAutoCompact(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
   const cut = planCut(state, config) ?? 0;
-  return beginCompaction(state, { kind: 'auto_compact', cures: null, cut, skip: 0, shrinks: 0 });
+  const skip = firstSkip(state, config, cut);
+  return beginCompaction(state, { kind: 'auto_compact', cures: null, cut, skip, shrinks: 0 });
 }
 
 /** A partial answer that a full window left is kept first; what ran early of a failed one is forgotten. */
@@ -42,7 +46,8 @@ export function beginReactiveCompact(state: LoopState, _event: unknown, config: 
   const waiting = { ...settled, scratch: { ...settled.scratch, ...noAttempt, end, verdict } };
   const cures = isVerdict(state, 'media') ? 'media' : 'overflow';
   const cut = planCut(waiting, config) ?? 0;
-  return beginCompaction(waiting, { kind: 'reactive_compact', cures, cut, skip: 0, shrinks: 0 });
+  const skip = firstSkip(waiting, config, cut);
+  return beginCompaction(waiting, { kind: 'reactive_compact', cures, cut, skip, shrinks: 0 });
 }
 
 export function compactionWorked(state: LoopState, event: EventOf<'compact.answered'>, config: LoopConfig): LoopState {
@@ -106,9 +111,20 @@ export function collect(state: LoopState, event: EventOf<'attachments.collected'
     const added = addMessage(next, userMessage(id, 'user', content));
     return show(added, { type: 'command', messageId: id, status: 'started' });
   }, attached);
-  const tools = event.tools ?? said.query.tools;
-  const measured = event.tools === null ? said.query.measured : null;
-  return { ...said, query: { ...said.query, queued: [], tools, measured } };
+  const taken = { ...said, query: { ...said.query, queued: [] } };
+  return event.tools === null ? taken : changeTools(taken, event.tools);
+}
+
+/** Another tool list is an edit before everything: no figure holds any more, nor any thinking that is bound to its prefix. */
+function changeTools(state: LoopState, tools: readonly ToolSpec[]): LoopState {
+  const messages = withoutBoundThinking([], state.carried.messages);
+  const additions = withoutBoundThinking([], state.scratch.additions);
+  return {
+    ...state,
+    carried: { ...state.carried, messages },
+    scratch: { ...state.scratch, additions },
+    query: { ...state.query, tools, measured: null },
+  };
 }
 
 export function queueMessage(state: LoopState, event: EventOf<'message.queued'>): LoopState {
@@ -128,21 +144,32 @@ export function recordDecision(state: LoopState, event: EventOf<'tool.decided'>)
   return { ...state, scratch: { ...state.scratch, toolRuns } };
 }
 
+/** Whatever the phase, the line on the tools of the last turn is asked for again: its effect died too. */
+function resumeSummary(state: LoopState): LoopState {
+  const pending = state.carried.pendingToolUseSummary;
+  if (pending === null) return state;
+  const [query, id] = drawId(state.query);
+  const pendingToolUseSummary = { ...pending, effectId: `summarizeToolUse-${id}` };
+  return { ...state, query, carried: { ...state.carried, pendingToolUseSummary } };
+}
+
 /** The answer that was under way is lost with the process that read it: a new attempt. */
-export function resumeStreaming(state: LoopState): LoopState {
-  const dropped = dropAttempt(state, 'the process ended while the model answered');
+export function resumeStreaming(before: LoopState): LoopState {
+  const dropped = dropAttempt(resumeSummary(before), 'the process ended while the model answered');
   return { ...dropped, scratch: { ...dropped.scratch, compactionTried: true } };
 }
 
 /** The effect of the phase once more, under a new id: the old one died with its process. */
-export function resumeEffect(state: LoopState): LoopState {
+export function resumeEffect(before: LoopState): LoopState {
+  const state = resumeSummary(before);
   const { compaction } = state.scratch;
   if (compaction !== null) return beginCompaction(state, compaction);
   return withEffect(state, phaseEffects[state.phase] ?? state.phase);
 }
 
 /** What can do no harm twice runs again; any other tool may have done its work, and says so. */
-export function resumeTools(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+export function resumeTools(before: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const state = resumeSummary(before);
   let { query } = state;
   const resumed = state.scratch.toolRuns.map((run): ToolRun => {
     if (!isRunning(run)) return run;

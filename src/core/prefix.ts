@@ -3,6 +3,7 @@ import type { Message } from './message.ts';
 
 /** True when `messages` begins with every message of `earlier`, as the same objects. */
 function startsWith(messages: readonly Message[], earlier: readonly Message[]): boolean {
+  if (earlier === messages) return true;
   if (earlier.length > messages.length) return false;
   for (let index = 0; index < earlier.length; index += 1) if (earlier[index] !== messages[index]) return false;
   return true;

@@ -1,7 +1,6 @@
 /** The moves out of `settling` that are neither a continue nor a terminal: new attempts, tools, compaction, stop hooks. */
 import {
   fallBack,
-  holdsThinking,
   lowerMaxTokens,
   reaskMalformed,
   reaskThinkingOnly,
@@ -9,6 +8,7 @@ import {
   resendWithoutMedia,
   resendWithoutThinking,
   retry,
+  sentThinking,
 } from './attempts.ts';
 import { isShrinking } from './config.ts';
 import { replaceMedia } from './context/media.ts';
@@ -100,8 +100,10 @@ export const settling = {
         from: ['settling'],
         on: 'always',
         to: 'preparing',
-        when: (state) =>
-          isVerdict(state, 'thinking_refused') && state.query.turn.thinkingStripped === 0 && holdsThinking(state),
+        when: (state, _event, config) =>
+          isVerdict(state, 'thinking_refused') &&
+          state.query.turn.thinkingStripped === 0 &&
+          sentThinking(state, config),
         set: resendWithoutThinking,
       }),
     },

@@ -62,14 +62,16 @@ export const table: readonly Row[] = [
   move('compaction_shrunk', 'proactive'),
   move('compaction_failed'),
 
-  // streaming
+  // streaming; a denial that ends the turn, while tools run too
   move('block_reported'),
   move('attempt_ended'),
   move('tool_reported'),
   move('decision_recorded'),
+  stop('aborted_tools', 'denied'),
 
   // settling, 0: the answer is none, or none that can be used
   stop('completed', 'refusal'),
+  stop('hook_stopped', 'earlyToolHook'),
   move('fell_back'),
   move('retried'),
   move('pause_resent'),
@@ -104,8 +106,7 @@ export const table: readonly Row[] = [
   stop('prompt_too_long', 'compactionAnswered', 'compactionFailed'),
   stop('image_error', 'compactionAnswered', 'compactionFailed'),
 
-  // runningTools: a denial that ends the turn, a hook that ends the loop, all done
-  stop('aborted_tools', 'denied'),
+  // runningTools: a hook that ends the loop, all done
   stop('hook_stopped', 'toolHook'),
   move('tools_done'),
 

@@ -1,6 +1,6 @@
 /** The ten ways a query ends. Whatever the reason, the history that is left is one that the API accepts. */
 import { hasBudget } from './budget.ts';
-import { dropAttempt, keepResultsWith } from './answer.ts';
+import { dropAttempt } from './answer.ts';
 import { paid } from './compaction.ts';
 import { isShrinking } from './config.ts';
 import { isRefilled, needsCompaction } from './context/auto-compact.ts';
@@ -10,19 +10,22 @@ import {
   abortedStreaming,
   abortedTools,
   complete,
+  denied,
   emptyDetail,
   end,
   fullDetail,
+  hookStopped,
   keepBroken,
-  keepOverflown,
+  keepLimited,
   modelFailed,
-  notStarted,
   outputLimitReached,
+  promptBlocked,
   refused,
   stopHookDetail,
   stopWord,
   uselessSummary,
 } from './ending.ts';
+import { withNotices } from './moves.ts';
 import { isOverflow, isVerdict, mayCompactReactively, mayDrain, shownFailure } from './recovery.ts';
 import type { TerminalName } from './state.ts';
 import { isRunning } from './tools/schedule.ts';
@@ -67,7 +70,7 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         to: 'ended',
         when: (_state, event) => event.errors.length > 0,
         set: (state, event, config) =>
-          complete(state, 'stop_hook_limit', { detail: stopHookDetail(config, event.errors) }),
+          complete(withNotices(state, event), 'stop_hook_limit', { detail: stopHookDetail(config, event.errors) }),
       }),
       budgetSpent: arrow({
         from: ['budgeting'],
@@ -115,7 +118,7 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
           mayCompactReactively(state, config) &&
           isRefilled(state, config),
         set: (state, _event, config) =>
-          end(keepBroken(state), 'blocking_limit', {
+          end(keepLimited(state), 'blocking_limit', {
             failure: shownFailure(state, config),
             detail: fullDetail(state, config),
           }),
@@ -131,7 +134,7 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         to: 'ended',
         when: (state) => isOverflow(state) && !mayDrain(state),
         set: (state, _event, config) =>
-          end(keepOverflown(state), 'prompt_too_long', { failure: shownFailure(state, config) }),
+          end(keepLimited(state), 'prompt_too_long', { failure: shownFailure(state, config) }),
       }),
       compactionAnswered: arrow({
         from: ['compactingReactively'],
@@ -220,11 +223,11 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         set: abortedTools,
       }),
       denied: arrow({
-        from: ['runningTools'],
+        from: ['streaming', 'runningTools'],
         on: 'always',
         to: 'ended',
         when: (state) => state.scratch.toolRuns.some((run) => run.outcome?.interrupt === true),
-        set: (state) => end(keepResultsWith(state, notStarted), 'aborted_tools', { detail: 'A tool use was denied.' }),
+        set: denied,
       }),
     },
   },
@@ -236,7 +239,7 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         on: 'stopHooks.ended',
         to: 'ended',
         when: (_state, event) => event.prevent !== null,
-        set: (state, event) => end(state, 'stop_hook_prevented', { detail: event.prevent ?? '' }),
+        set: (state, event) => end(withNotices(state, event), 'stop_hook_prevented', { detail: event.prevent ?? '' }),
       }),
     },
   },
@@ -248,21 +251,21 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         on: 'query.started',
         to: 'ended',
         when: (_state, event) => event.blocked !== null,
-        set: (state, event) => end(state, 'hook_stopped', { detail: event.blocked ?? '' }),
+        set: promptBlocked,
       }),
       toolHook: arrow({
         from: ['runningTools'],
         on: 'always',
         to: 'ended',
         when: (state) => stopWord(state) !== null && !state.scratch.toolRuns.some(isRunning),
-        set: (state) =>
-          end(
-            keepResultsWith(state, () => 'Not run: a hook stopped the loop.'),
-            'hook_stopped',
-            {
-              detail: stopWord(state) ?? '',
-            },
-          ),
+        set: hookStopped,
+      }),
+      earlyToolHook: arrow({
+        from: ['settling'],
+        on: 'always',
+        to: 'ended',
+        when: (state) => stopWord(state) !== null && !isVerdict(state, 'tools'),
+        set: hookStopped,
       }),
     },
   },

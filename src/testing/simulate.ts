@@ -145,11 +145,13 @@ class Simulation {
     this.#queries += 1;
     const journal = memoryJournal();
     const seed = seedOf(this.#scenario.seed ?? 1, this.#queries);
+    // A resumed query goes on counting where its journal was cut.
+    const earlier = options.resume?.events.length ?? 0;
     const started = query({
       ...options,
       journal,
       deps: { clock: this.#clock, uuid: () => seed },
-      beforeEvent: (index, event, state) => this.#beforeEvent(index, event, state),
+      beforeEvent: (index, event, state) => this.#beforeEvent(earlier + index, event, state),
     });
     this.#query = started;
     this.#scheduleTools();

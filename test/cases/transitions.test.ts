@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { continues } from '../../src/core/continue.ts';
+import type { CompletedOutcome } from '../../src/core/state.ts';
 import { terminals } from '../../src/core/terminal.ts';
 import { simulate } from '../../src/testing/simulate.ts';
 import { scenario, scenariosIn } from '../support/scenarios.ts';
@@ -43,15 +44,21 @@ const expected: Readonly<Record<string, [path: string[], end: string, models: nu
   'aborted-before-it-began': [[], 'aborted_streaming', 0, 0],
   'aborted-tools': [[], 'aborted_tools', 1, 0],
   'aborted-by-denial': [[], 'aborted_tools', 1, 0],
+  'aborted-compacting': [[], 'aborted_streaming', 0, 1],
+  'aborted-compacting-reactively': [[], 'aborted_streaming', 1, 1],
+  'aborted-running-stop-hooks': [[], 'aborted_streaming', 1, 0],
+  'aborted-attaching': [[], 'aborted_tools', 1, 0],
   'submit-while-streaming': [[], 'completed done', 2, 0],
   'stop-hook-prevented': [[], 'stop_hook_prevented', 1, 0],
   'hook-stopped': [[], 'hook_stopped', 1, 0],
+  'hook-stopped-after-a-tool': [[], 'hook_stopped', 1, 0],
   'max-turns': [['next_turn'], 'max_turns', 2, 0],
   'pause-turn': [[], 'completed done', 2, 0],
   malformed: [[], 'model_error', 4, 0],
   'malformed-once': [['next_turn'], 'completed done', 3, 0],
   'thinking-only-once': [[], 'completed done', 2, 0],
   'thinking-stripped': [[], 'completed done', 2, 0],
+  'max-output-of-the-model-learnt': [['next_turn'], 'completed done', 3, 0],
   'max-tokens-lowered': [[], 'completed done', 2, 0],
   'auto-compact': [[], 'completed done', 1, 1],
   'compaction-shrunk': [[], 'completed done', 1, 3],
@@ -61,6 +68,17 @@ const expected: Readonly<Record<string, [path: string[], end: string, models: nu
   resumed: [['next_turn'], 'completed done', 2, 0],
   'tool-use-summary': [['next_turn'], 'completed done', 2, 0],
 };
+
+/** What `completed` can mean so far: nothing yet sets a limit of cost or a form of the output. */
+const reachable: readonly CompletedOutcome[] = [
+  'done',
+  'budget_spent',
+  'output_limit',
+  'refusal',
+  'api_error',
+  'stop_hook_limit',
+  'empty',
+];
 
 const files = scenariosIn('transitions');
 const nameOf = (file: string): string => file.replace(/^.*\/|\.json$/g, '');
@@ -86,8 +104,10 @@ describe('transitions through the real SDK client', () => {
     const results = await Promise.all(files.map((file) => simulate(scenario(file))));
     const continued = new Set(results.flatMap(({ transitions }) => transitions));
     const ended = new Set(results.flatMap((result) => result.terminals.map(({ reason }) => reason)));
+    const outcomes = new Set(results.flatMap((result) => result.terminals.flatMap(({ outcome }) => outcome ?? [])));
     expect([...continued].toSorted()).toEqual(Object.keys(continues).toSorted());
     expect([...ended].toSorted()).toEqual(Object.keys(terminals).toSorted());
+    expect([...outcomes].toSorted()).toEqual(reachable.toSorted());
   });
 
   it('print the same bytes for the same file', async () => {

@@ -6,8 +6,15 @@ import type { Compaction, LoopState } from '../state.ts';
 import { projectHistory } from '../wire/project.ts';
 import { assemble, conversation, currentModel } from '../wire/request.ts';
 import type { WireRequest } from '../wire/request-type.ts';
-import { compactThreshold, tailSize } from './thresholds.ts';
-import { contextSize, estimateHistory, estimateMessage, estimateMessages } from './tokens.ts';
+import { compactThreshold, outputFloor, tailSize } from './thresholds.ts';
+import {
+  contextSize,
+  estimateHistory,
+  estimateMessage,
+  estimateMessages,
+  estimateText,
+  fixedTokens,
+} from './tokens.ts';
 
 /** Models that bind thinking to everything before it: an edit of history takes all later thinking with it. */
 const bindsThinking = /^claude-(fable-5-[12]|mythos-5-[12]|(opus|sonnet|haiku)-5-5)/;
@@ -76,21 +83,55 @@ export function planCut(state: LoopState, config: LoopConfig): number | null {
 }
 
 /** The request to the summariser: the head of the conversation without media, then the order. */
-export function buildCompactRequest(state: LoopState, config: LoopConfig, compaction: Compaction): WireRequest {
-  const head = conversation(state).slice(compaction.skip, compaction.cut).map(withoutMedia);
+export function buildCompactRequest(state: LoopState, config: LoopConfig, { skip, cut }: Compaction): WireRequest {
+  const head = conversation(state).slice(skip, cut).map(withoutMedia);
   const ask = userMessage('summary-request', 'continue_request', [{ type: 'text', text: summaryOrder(config) }]);
   return assemble(state, config, {
     model: currentModel(state, config),
-    maxTokens: Math.min(summaryTokens, state.query.limits.maxOutput, summaryRoom(state)),
+    maxTokens: Math.min(
+      summaryTokens,
+      state.query.limits.maxOutput,
+      summaryRoom(state, inputSize(state, config, head)),
+    ),
     thinking: null,
     messages: projectHistory([...head, ask], { thinkingOf: null, endsPaused: false }),
     outputConfig: null,
   });
 }
 
-/** A summary may take a third of a small window. */
-function summaryRoom(state: LoopState): number {
-  return Math.max(1, Math.floor(state.query.limits.contextWindow * 0.3));
+/** A summary may take a third of a small window, and no more than its input leaves. */
+function summaryRoom(state: LoopState, input: number): number {
+  const { contextWindow } = state.query.limits;
+  return Math.max(1, Math.min(Math.floor(contextWindow * 0.3), contextWindow - input));
+}
+
+/** Tokens of a request that summarises `head`. */
+function inputSize(state: LoopState, config: LoopConfig, head: readonly Message[]): number {
+  return Math.ceil((fixedInput(state, config) + estimateMessages(head)) * inputScale(state, config));
+}
+
+function fixedInput(state: LoopState, config: LoopConfig): number {
+  return fixedTokens(state, config) + estimateText(summaryOrder(config));
+}
+
+/** How far the figure for the context, which the API may have given, is from the estimate of the same. */
+function inputScale(state: LoopState, config: LoopConfig): number {
+  return contextSize(state, config) / Math.max(1, fixedInput(state, config) + estimateMessages(conversation(state)));
+}
+
+/**
+ * How many of the oldest messages the first request for a summary leaves out: as many as it takes to fit the window. 0 when
+ * nothing would fit: then the API has the last word.
+ */
+export function firstSkip(state: LoopState, config: LoopConfig, cut: number): number {
+  const messages = conversation(state);
+  const most = (state.query.limits.contextWindow - outputFloor(state, config)) / inputScale(state, config);
+  let tokens = fixedInput(state, config) + estimateMessages(messages.slice(0, cut).map(withoutMedia));
+  for (let index = 0; index < cut; index += 1) {
+    if (tokens <= most && (index === 0 || isCutPoint(messages, index))) return index;
+    tokens -= estimateMessages([withoutMedia(messages[index]!)]);
+  }
+  return 0;
 }
 
 function summaryOrder(config: LoopConfig): string {
@@ -167,6 +208,16 @@ export function stripThinking(messages: readonly Message[], of: (model: string) 
     if (message.role !== 'assistant' || !of(message.model) || !message.content.some(isThinking)) return message;
     return { ...message, content: message.content.filter((block) => !isThinking(block)) };
   });
+}
+
+/**
+ * An edit that made `after` of `before`. Models that bind thinking to all before it refuse what stands from the first
+ * edited message on, so that goes in the same edit.
+ */
+export function withoutBoundThinking(before: readonly Message[], after: readonly Message[]): readonly Message[] {
+  const first = after.findIndex((message, index) => message !== before[index]);
+  if (first < 0) return after;
+  return [...after.slice(0, first), ...stripThinking(after.slice(first), (model) => bindsThinking.test(model))];
 }
 
 /** A compaction that worked frees enough, and brings the context under the threshold. */

@@ -1,8 +1,9 @@
 /** Replaces media that the API refused by a note, so that no image can brick a session. */
 import type { LoopConfig } from '../config.ts';
-import type { AssistantBlock, Message, TextBlock, UserBlock, UserMessage } from '../message.ts';
+import type { AssistantBlock, ImageBlock, Message, TextBlock, UserBlock, UserMessage } from '../message.ts';
 import { failureIn } from '../recovery.ts';
 import type { LoopState } from '../state.ts';
+import { imageLimits, imageSize } from '../wire/image-size.ts';
 import { buildRequest, conversation } from '../wire/request.ts';
 
 type AnyBlock = AssistantBlock | UserBlock;
@@ -13,17 +14,40 @@ const noteBlock: TextBlock = {
 };
 
 /**
- * The conversation with the blocks replaced that the error names, or, when it names none, with the newest message that
- * holds media freed of them. Null when nothing would change.
+ * The conversation with the blocks replaced that the error names; when it names none, all media over the stated limits;
+ * when none is, those of the newest message that holds any. Null when nothing would change.
  */
 export function replaceMedia(state: LoopState, config: LoopConfig): readonly Message[] | null {
   const messages = conversation(state);
-  const named = namedBlocks(state, config);
-  if (named.size > 0) return replaced(messages, (block) => named.has(block));
-  const newest = messages.findLastIndex((message) => message.content.some(holdsMedia));
-  if (newest < 0) return null;
-  const inside = new Set<unknown>(mediaOf(messages[newest]!));
-  return replaced(messages, (block) => inside.has(block));
+  const guesses = [() => namedBlocks(state, config), () => oversized(messages), () => newestMedia(messages)];
+  for (const guess of guesses) {
+    const picked = guess();
+    const result = replaced(messages, (block) => picked.has(block));
+    if (result !== null) return result;
+  }
+  return null;
+}
+
+/** Images that are larger than the API takes, alone or among many. */
+function oversized(messages: readonly Message[]): ReadonlySet<unknown> {
+  const media = messages.filter(({ refused }) => !refused).flatMap(mediaOf);
+  const count = media.filter(({ type }) => type === 'image').length;
+  return new Set(media.filter((block) => block.type === 'image' && isOversized(block.source, count)));
+}
+
+function isOversized(source: ImageBlock['source'], count: number): boolean {
+  if (source.type !== 'base64') return false;
+  const size = imageSize(source.data);
+  const side = size === null ? 0 : Math.max(size.width, size.height);
+  return (
+    source.data.length > imageLimits.characters ||
+    side > (count > imageLimits.many ? imageLimits.sideOfMany : imageLimits.side)
+  );
+}
+
+function newestMedia(messages: readonly Message[]): ReadonlySet<unknown> {
+  const newest = messages.findLast((message) => message.content.some(holdsMedia));
+  return new Set<unknown>(newest === undefined ? [] : mediaOf(newest));
 }
 
 /** The stored blocks behind the paths of the error: the request holds the same objects as the history. */

@@ -1,5 +1,6 @@
 /** What tools share over a query: plain data, changed only by `ContextChange`s in the order of the calls. */
 import type { PermissionMode } from '../config.ts';
+import type { LoopState } from '../state.ts';
 
 /** What was known of a file when a tool read or wrote it last; Edit and Write compare it with the disk. */
 export interface FileRecord {
@@ -33,6 +34,14 @@ export type ContextChange =
   | { readonly type: 'fileRead'; readonly path: string; readonly record: FileRecord }
   | { readonly type: 'permissionMode'; readonly mode: PermissionMode }
   | { readonly type: 'ruleAdded'; readonly rule: PermissionRule };
+
+/** The context of the turn with what the tools of the batch changed so far, in the order of the calls. */
+export function batchContext({ carried, scratch }: LoopState): ToolUseContext {
+  return applyChanges(
+    carried.toolUseContext,
+    scratch.toolRuns.flatMap((run) => run.outcome?.contextChanges ?? []),
+  );
+}
 
 /** Applies changes in order; the same object comes back when there is none. */
 export function applyChanges(context: ToolUseContext, changes: readonly ContextChange[]): ToolUseContext {

@@ -5,6 +5,9 @@ export interface ImageSize {
   readonly height: number;
 }
 
+/** What the API takes (texts of its own errors): the largest side in pixels, also among many images, and characters of base64. */
+export const imageLimits = { side: 8_000, sideOfMany: 2_000, many: 20, characters: 5 * 1024 * 1024 };
+
 /** Bytes that are looked at: the size stands near the start, in JPEG behind its metadata. */
 const lookedAt = 64 * 1024;
 

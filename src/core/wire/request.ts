@@ -55,10 +55,10 @@ export function buildRequest(state: LoopState, config: LoopConfig): WireRequest 
   return assemble(state, config, { model, maxTokens, thinking, messages, outputConfig: outputConfig(state, config) });
 }
 
-/** The newest answer among the additions ended in `pause_turn`: nothing was put behind it. */
-function isPaused(state: LoopState): boolean {
-  const { additions } = state.scratch;
-  return state.query.turn.pauseTurns > 0 && additions[additions.length - 1]?.role === 'assistant';
+/** The newest answer ended in `pause_turn`: nothing was put behind it, in this iteration or by the continue before it. */
+function isPaused({ carried, scratch, query }: LoopState): boolean {
+  const newest = scratch.additions.at(-1) ?? carried.messages.at(-1);
+  return query.turn.pauseTurns > 0 && newest?.role === 'assistant';
 }
 
 function outputConfig(state: LoopState, config: LoopConfig): JsonObject | null {
@@ -126,12 +126,19 @@ function withBreakpoints(messages: readonly WireMessage[]): readonly WireMessage
   return marked;
 }
 
+const markedCache = new WeakMap<WireMessage, WireMessage>();
+
+/** One object per message, since it is sent with its mark twice: as the newest, and as the one before. */
 function withBreakpoint(message: WireMessage): WireMessage {
+  const known = markedCache.get(message);
+  if (known !== undefined) return known;
   const last = message.content.length - 1;
-  return {
+  const marked: WireMessage = {
     role: message.role,
     content: message.content.map((block, index) =>
       index === last ? { ...block, cache_control: { type: 'ephemeral' } } : block,
     ),
   };
+  markedCache.set(message, marked);
+  return marked;
 }

@@ -1,0 +1,90 @@
+/** Compaction, limits of the context, stop hooks and other hooks. */
+import { expect } from 'vitest';
+import { blocksOf, ending, linesOf, models, results, type Right, shown, verdicts } from '../../support/simulated.ts';
+
+export const context: Right = {
+  B04: (result) => {
+    expect(result.counts.summaryCalls).toBe(3);
+    expect(ending(result)).toBe('completed done');
+  },
+  B04b: (result) => {
+    // Three proactive ones, then the one that an overflow has, then none.
+    expect(result.counts).toMatchObject({ modelCalls: 4, summaryCalls: 4 });
+    expect(ending(result)).toBe('prompt_too_long');
+    expect(shown(result, 'error')).toHaveLength(1);
+  },
+  B08: (result) => {
+    expect(result.counts.summaryCalls).toBe(0);
+    expect(ending(result)).toBe('completed api_error');
+  },
+  B09: (result) => {
+    expect(result.counts.summaryCalls).toBe(3);
+    expect(shown(result, 'boundary')).toEqual([]);
+    // Each failed summary left the history as it was.
+    for (const request of [1, 2]) {
+      const before = linesOf(result, request - 1);
+      expect(linesOf(result, request).slice(0, before.length)).toEqual(before);
+    }
+  },
+  B12: (result) => {
+    const [request] = models(result);
+    expect((request?.estimate ?? 0) + (request?.maxTokens ?? 0)).toBeLessThanOrEqual(5_000);
+    expect(request?.maxTokens).toBeLessThan(2_000);
+    expect(ending(result)).toBe('completed done');
+  },
+  B16: (result) => {
+    expect(ending(result)).toBe('prompt_too_long');
+    expect(result.counts.summaryCalls).toBe(0);
+  },
+  B17a: endsAtTheStopHookLimit,
+  B17b: (result) => {
+    endsAtTheStopHookLimit(result);
+    expect(result.counts.toolRuns).toBeGreaterThan(0);
+  },
+  B17c: (result) => {
+    expect(ending(result)).toBe('completed done');
+    expect(shown(result, 'notice')).toHaveLength(1);
+  },
+  B18: (result) => expect([ending(result), result.counts.stopHookRuns]).toEqual(['completed api_error', 0]),
+  B18b: (result) => expect([ending(result), result.counts.stopHookRuns]).toEqual(['completed refusal', 0]),
+  B18c: (result) => expect([ending(result), result.counts.stopHookRuns]).toEqual(['aborted_streaming', 0]),
+  B19: (result) => {
+    expect([ending(result), result.counts.toolRuns, result.counts.modelCalls]).toEqual(['hook_stopped', 0, 1]);
+    expect(verdicts(result)).toEqual([
+      ['t1', true],
+      ['t2', true],
+    ]);
+  },
+  B19b: (result) => {
+    expect([ending(result), result.counts.toolRuns, result.counts.modelCalls]).toEqual(['hook_stopped', 1, 1]);
+    expect(verdicts(result)).toEqual([
+      ['t1', false],
+      ['t2', true],
+    ]);
+    expect(result.terminal?.detail).toBe('enough');
+  },
+  B20: (result) => {
+    expect(verdicts(result)).toEqual([
+      ['t1', true],
+      ['t2', false],
+      ['t3', false],
+    ]);
+    expect(result.counts.modelCalls).toBe(2);
+    expect(shown(result, 'notice').length).toBeGreaterThan(0);
+  },
+  B47: (result) => {
+    expect([ending(result), result.counts.summaryCalls]).toEqual(['prompt_too_long', 1]);
+    expect(result.transitions).toEqual(['reactive_compact_retry']);
+    expect(blocksOf(result.messages).filter(({ text }) => text === 'part')).toHaveLength(2);
+  },
+  B71: (result) => {
+    expect(models(result)[0]?.maxTokens).toBe(2_048);
+    expect(results(result)).toEqual([]);
+    expect(ending(result)).toBe('completed done');
+  },
+};
+
+function endsAtTheStopHookLimit(result: Parameters<Right[string]>[0]): void {
+  expect([ending(result), result.counts.stopHookRuns]).toEqual(['completed stop_hook_limit', 9]);
+  expect(result.counts.modelCalls).toBeLessThanOrEqual(result.bound.modelCalls);
+}

@@ -1,0 +1,95 @@
+/** Tool uses and their results, permissions, values of tools. */
+import { expect } from 'vitest';
+import {
+  ending,
+  holds,
+  lastOf,
+  linesOf,
+  models,
+  results,
+  type Right,
+  shown,
+  verdicts,
+} from '../../support/simulated.ts';
+
+export const tools: Right = {
+  B21: (result) => {
+    expect(verdicts(result)).toEqual([['t1', true]]);
+    expect(lastOf(result, 1).map(({ type }) => type)).toEqual(['tool_result', 'text', 'text']);
+    expect(lastOf(result, 1).at(-1)?.['text']).toBe('next');
+    expect(ending(result)).toBe('completed done');
+  },
+  B23: (result) => {
+    expect(results(result)).toEqual([]);
+    expect(shown(result, 'tombstone')).toHaveLength(3);
+    expect(models(result).map(({ model }) => model)).toEqual([
+      ...Array.from({ length: 3 }, () => 'scripted-model'),
+      'second',
+    ]);
+  },
+  B25: (result) => {
+    expect(result.counts.toolRuns).toBe(1);
+    expect(verdicts(result)).toEqual([['t1', true]]);
+    expect(results(result)[0]?.[2]).toContain('Interrupted');
+  },
+  B25b: (result) => {
+    expect(result.counts.toolRuns).toBe(2);
+    expect(verdicts(result)).toEqual([['t1', false]]);
+  },
+  B27: (result) => {
+    expect(lastOf(result, 1).map((block) => block['tool_use_id'] ?? block['text'])).toEqual(['t1', 't2', 'and this']);
+    expect(JSON.stringify(lastOf(result, 1)[0])).toContain('slow');
+  },
+  B29: (result) => {
+    const ids = results(result).map(([id]) => id);
+    expect(ids).toHaveLength(4);
+    expect(new Set(ids).size).toBe(4);
+    expect(result.counts.toolRuns).toBe(4);
+  },
+  B41: (result) => {
+    expect(models(result)[0]?.messages[0]?.content).toHaveLength(1);
+    expect(results(result)[0]?.[2]).toContain('(no output)');
+  },
+  B49: (result) => {
+    expect(verdicts(result)).toEqual([
+      ['t1', true],
+      ['t2', true],
+      ['t3', true],
+      ['t4', true],
+      ['t5', false],
+    ]);
+    expect(results(result)[0]?.[2]).toContain('No tool goes by the name');
+    const names = models(result)[1]?.messages[1]?.content.map((block) => String(block['name'])) ?? [];
+    expect(names.slice(0, 3)).toEqual(['ls_-la__', 'a_b', 'unknown_tool']);
+    expect(names[3]).toHaveLength(64);
+    expect(result.counts.toolRuns).toBe(1);
+  },
+  B56: (result) => {
+    expect([ending(result), result.ms]).toEqual(['aborted_tools', 2_000]);
+    expect(results(result)[0]?.[2]).toContain('may still be running');
+  },
+  B63: (result) => {
+    // The approval holds for what was approved, also after the crash; for other arguments the user is asked again.
+    expect(results(result).map(([, isError]) => isError)).toEqual([false, true]);
+    expect(holds(lastOf(result, 2), 'The scripted user says no.')).toBe(true);
+    // Once before the crash, once after it; never with the other arguments.
+    expect(result.counts.toolRuns).toBe(2);
+    expect(result.events.filter(({ type }) => type === 'tool.decided')).toHaveLength(2);
+  },
+  B65: (result) => {
+    expect(results(result).map(([, isError]) => isError)).toEqual([false, true]);
+    expect(result.counts.toolRuns).toBe(1);
+  },
+  B67: (result) => {
+    expect(lastOf(result, 1).map(({ type }) => type)).toEqual(['tool_result', 'tool_result', 'image']);
+    expect(verdicts(result)).toEqual([
+      ['t1', true],
+      ['t2', false],
+    ]);
+  },
+  B68: (result) => {
+    expect(ending(result)).toBe('completed done');
+    expect(linesOf(result, 2).join('\n')).not.toMatch(/\\ud83d|\\ude00/);
+    expect(lastOf(result, 2).map(({ text }) => text)).toEqual(['e\ufffd', 'f\ufffd']);
+  },
+};
