@@ -17,12 +17,14 @@ import type { EffectRunner, EffectRunners } from './effects/io.ts';
 import { runStopHooks } from './effects/run-stop-hooks.ts';
 import { runTool } from './effects/run-tool.ts';
 import { streamModel } from './effects/stream-model.ts';
+import { summarizeSpan } from './effects/summarize-span.ts';
 import { summarizeToolUse } from './effects/summarize-tool-use.ts';
 import { type Hooks, noHooks } from './hooks/hook.ts';
 import { type ClientOptions, createClient } from './model/client.ts';
 import { findLimits, knownLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
-import { checkOptions, type LoopOptions, loopOptionsSchema, toLoopConfig } from './options.ts';
+import { loopOptionsOf } from './host-options.ts';
+import { checkOptions, type LoopOptions, toLoopConfig } from './options.ts';
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
 import { checkMessages, checkRecorded } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
@@ -179,6 +181,7 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
       ...(options.log === undefined ? {} : { log: options.log }),
     }),
     summarizeToolUse: summarizeToolUse({ callModel, smallModel }),
+    summarizeSpan: summarizeSpan({ callModel }),
   };
 }
 
@@ -226,51 +229,13 @@ function tableLimits(models: readonly string[]): LoopConfig['modelLimits'] {
   );
 }
 
-/** The options that are plain data and that the schema knows; a misspelt name must not pass in silence. */
-function loopOptionsOf(options: QueryOptions): LoopOptions {
-  const unknown = Object.keys(options).filter((name) => !(name in loopOptionsSchema.shape) && !hostOptions.has(name));
-  if (unknown.length > 0) {
-    throw new TypeError(`query() has no option ${unknown.join(', ')}: look for a misspelt name.`);
-  }
-  return Object.fromEntries(Object.entries(options).filter(([name]) => name in loopOptionsSchema.shape));
-}
-
-const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, keyof LoopOptions>>([
-  'prompt',
-  'messages',
-  'toolUseContext',
-  'queued',
-  'staged',
-  'apiKey',
-  'baseUrl',
-  'fetch',
-  'headers',
-  'tools',
-  'cwd',
-  'additionalRoots',
-  'rules',
-  'canUseTool',
-  'hooks',
-  'attachments',
-  'signal',
-  'abortGraceMs',
-  'idleTimeoutMs',
-  'deadlineMs',
-  'resultStore',
-  'log',
-  'journal',
-  'resume',
-  'inspect',
-  'beforeEvent',
-  'deps',
-]);
-
 function startOf({
   prompt,
   messages,
   toolUseContext,
   queued,
   staged,
+  compact: byHand,
 }: QueryOptions): Omit<QueryStart, 'seed' | 'tools'> {
   return {
     ...(prompt === undefined ? {} : { prompt }),
@@ -278,6 +243,7 @@ function startOf({
     ...(toolUseContext === undefined ? {} : { toolUseContext }),
     ...(queued === undefined ? {} : { queued }),
     ...(staged === undefined ? {} : { staged }),
+    ...(byHand === undefined ? {} : { compact: byHand }),
   };
 }
 

@@ -166,7 +166,7 @@ export function judge(scratch: Scratch): Verdict {
   return end.type === 'failed' ? judgeFailure(end.failure.class) : judgeAnswer(scratch, end.stopReason);
 }
 
-function judgeFailure(kind: FailureClass): Verdict {
+export function judgeFailure(kind: FailureClass): Verdict {
   switch (kind) {
     case 'overloaded':
     case 'rate_limit':

@@ -1,7 +1,7 @@
 /** The life of one attempt: how it is sent, what it reports, how it is asked again. */
 import { addNote, accountFor, dropAttempt, judge, keepAnswer, keepResults, noAttempt, show } from './answer.ts';
 import type { LoopConfig } from './config.ts';
-import { stripThinking, withoutBoundThinking } from './context/auto-compact.ts';
+import { stripThinking, withoutBoundThinking } from './context/thinking.ts';
 import { replaceMedia } from './context/media.ts';
 import { estimateMessages, fixedTokens } from './context/tokens.ts';
 import type { EventOf } from './event.ts';
@@ -133,7 +133,7 @@ function adopt(state: LoopState, failure: Failure): LoopState {
   const messages = state.carried.messages.length + state.scratch.additions.length;
   const query = {
     ...state.query,
-    limits: { contextWindow: window ?? limits.contextWindow, maxOutput: maxOutput ?? limits.maxOutput },
+    limits: { ...limits, contextWindow: window ?? limits.contextWindow, maxOutput: maxOutput ?? limits.maxOutput },
     measured: input === null ? measured : { tokens: input, messages },
   };
   return { ...state, query };

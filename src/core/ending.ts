@@ -2,7 +2,6 @@
 import { addNote, dropAttempt, keepAnswer, keepResultsWith, reportedBlocks, show } from './answer.ts';
 import type { LoopConfig } from './config.ts';
 import { whatFills } from './context/auto-compact.ts';
-import { fixedTokens } from './context/tokens.ts';
 import type { EventOf } from './event.ts';
 import type { Failure } from './failure.ts';
 import { emptyScratch } from './initial-state.ts';
@@ -56,15 +55,17 @@ function finish(state: LoopState, ending: Ending, terminalOf: (facts: TerminalFa
       pendingToolUseSummary: null,
     },
     scratch: emptyScratch,
+    query: { ...shown.query, pendingSpan: null },
     terminal,
   };
 }
 
 export const emptyDetail = 'The model answered with thinking and nothing else, twice.';
+export const nothingToCompact = 'There is nothing to compact: the conversation is short.';
 export const uselessSummary = 'The conversation was summarised, but the summary was unusable or freed too little.';
 
 export function fullDetail(state: LoopState, config: LoopConfig): string {
-  return `${whatFills(state, fixedTokens(state, config))} Shorten it or start a new session.`;
+  return `${whatFills(state, config)} Shorten it or start a new session.`;
 }
 
 export function stopHookDetail(config: LoopConfig, errors: readonly string[]): string {

@@ -1,6 +1,6 @@
 /** The state before the first event. */
 import type { LoopConfig, ModelLimits } from './config.ts';
-import { withoutBoundThinking } from './context/auto-compact.ts';
+import { withoutBoundThinking } from './context/thinking.ts';
 import { idAt } from './ids.ts';
 import { noUsage, type Message, type UserBlock } from './message.ts';
 import { type LoopState, type QueuedMessage, type Scratch, type StagedCollapse, stateVersion } from './state.ts';
@@ -48,6 +48,8 @@ export interface QueryStart {
   /** User messages that earlier queries accepted and did not take; they come before `prompt`. */
   readonly queued?: readonly QueuedMessage[];
   readonly staged?: readonly StagedCollapse[];
+  /** The query compacts `messages` and ends; `prompt` is left out then. `instructions`: what the summary should look after. */
+  readonly compact?: { readonly instructions?: string };
 }
 
 /** The state in phase `ready`: `step` it with `query.started`. */
@@ -82,6 +84,12 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
       tools: start.tools ?? [],
       queued: [],
       staged: start.staged ?? [],
+      pendingSpan: null,
+      spanFailures: 0,
+      manualCompaction: start.compact === undefined ? null : { instructions: start.compact.instructions ?? null },
+      onDemandOff: false,
+      clearedByServer: 0,
+      repeats: { call: '', calls: 0, tool: '', error: '', errors: 0 },
       turn: freshTurn,
       retries: 0,
       overloadsInARow: 0,
@@ -107,6 +115,7 @@ function openingMessages(start: QueryStart, newId: () => string): readonly Messa
   const stored = start.messages ?? [];
   const repaired = withoutBoundThinking(stored, repairHistory(stored, newId));
   const waiting = (start.queued ?? []).map((message) => userSays(message.id, message.content));
+  if (start.compact !== undefined) return [...repaired, ...waiting];
   if (start.prompt === undefined) return endWithUser([...repaired, ...waiting], newId);
   const content: readonly UserBlock[] =
     typeof start.prompt === 'string' ? [{ type: 'text', text: start.prompt }] : start.prompt;

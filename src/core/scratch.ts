@@ -114,7 +114,7 @@ export interface ToolRun {
 
 export interface Compaction {
   readonly effectId: string;
-  readonly kind: 'auto_compact' | 'reactive_compact';
+  readonly kind: 'auto_compact' | 'reactive_compact' | 'manual_compact';
   /** What a reactive one is to cure; null for a proactive one. */
   readonly cures: 'overflow' | 'media' | null;
   /** Messages of the conversation before this index are summarised, the rest is the protected tail. */
@@ -123,6 +123,8 @@ export interface Compaction {
   readonly skip: number;
   /** Requests repeated with a shorter input. */
   readonly shrinks: number;
+  /** The API summarises by itself, and its block stands for what it summarised. */
+  readonly onDemand: boolean;
 }
 
 /** What only this iteration needs; dropped whole at every continue. */

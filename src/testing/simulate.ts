@@ -36,6 +36,14 @@ export async function simulateRecorded(
   return { result, journals: simulation.journals };
 }
 
+type FollowUp = NonNullable<Scenario['then']>[number];
+
+/** What the user wants of a compaction, as the option of a query. */
+function asked(compact: Scenario['compact']): Pick<QueryOptions, 'compact'> {
+  if (compact === undefined) return {};
+  return { compact: compact.instructions === undefined ? {} : { instructions: compact.instructions } };
+}
+
 type UserAct = NonNullable<Scenario['user']>[number];
 
 class Simulation {
@@ -102,28 +110,30 @@ class Simulation {
   }
 
   async run(): Promise<SimulationResult> {
-    const { prompt, then = [] } = this.#scenario;
+    const { prompt, compact, then = [] } = this.#scenario;
     const history = scenarioHistory(this.#scenario, 'scripted-model');
     await this.#runQuery({
       ...this.#options,
       ...(prompt === undefined ? {} : { prompt: scenarioPrompt(prompt) }),
+      ...asked(compact),
       messages: history,
       staged: scenarioStaged(this.#scenario, history),
     });
     for (const next of then) {
       if ('resume' in next) await this.#resume(next.resume.cut);
-      else await this.#followUp(next.prompt, next.config);
+      else await this.#followUp(next);
     }
     return this.#result();
   }
 
-  async #followUp(prompt: string | readonly unknown[], config: Scenario['config']): Promise<void> {
+  async #followUp(next: Exclude<FollowUp, { resume: unknown }>): Promise<void> {
     const state = this.#query?.state;
     await this.#runQuery({
       ...this.#options,
-      ...config,
-      prompt: scenarioPrompt(prompt),
+      ...next.config,
+      ...('prompt' in next ? { prompt: scenarioPrompt(next.prompt) } : asked(next.compact)),
       messages: state?.carried.messages ?? [],
+      staged: state?.query.staged ?? [],
       ...(state === null || state === undefined ? {} : { toolUseContext: state.carried.toolUseContext }),
       queued: this.#query?.queued ?? [],
     });

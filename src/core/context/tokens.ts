@@ -55,6 +55,9 @@ export function estimateBlock(block: AnyBlock): number {
       return estimateText(String(block['thinking'])) + estimateText(String(block['signature']));
     case 'image':
       return imageTokens;
+    case 'compaction':
+      // What else stands in the block is opaque and read by the API alone.
+      return estimateText(String(block['content']));
     case 'document':
       return pageTokens * Math.max(1, Math.ceil(JSON.stringify(block['source']).length / pageCharacters));
     case 'tool_result':

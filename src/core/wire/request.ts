@@ -1,5 +1,6 @@
 /** State to the body of a request. */
 import type { LoopConfig } from '../config.ts';
+import { contextManagement } from '../context/clear-on-server.ts';
 import { outputFloor } from '../context/thresholds.ts';
 import { contextSize } from '../context/tokens.ts';
 import type { JsonObject } from '../json.ts';
@@ -52,7 +53,10 @@ export function buildRequest(state: LoopState, config: LoopConfig): WireRequest 
     thinkingOf: thinking === null ? null : model,
     endsPaused: end === null && isPaused(state),
   });
-  return assemble(state, config, { model, maxTokens, thinking, messages, outputConfig: outputConfig(state, config) });
+  const parts = { model, maxTokens, thinking, messages, outputConfig: outputConfig(state, config) };
+  const clearing = contextManagement(state, config);
+  const request = assemble(state, config, parts);
+  return clearing === null ? request : { ...request, context_management: clearing };
 }
 
 /** The newest answer ended in `pause_turn`: nothing was put behind it, in this iteration or by the continue before it. */
@@ -69,7 +73,7 @@ function outputConfig(state: LoopState, config: LoopConfig): JsonObject | null {
 }
 
 /** Thinking that fits under `maxTokens`; null when it is off or does not fit. */
-function thinkingFor(config: LoopConfig, maxTokens: number): WireThinking | null {
+export function thinkingFor(config: LoopConfig, maxTokens: number): WireThinking | null {
   if (config.thinking === 'off') return null;
   if (config.thinking === 'adaptive') return config.profile === 'anthropic' ? { type: 'adaptive' } : null;
   // What is left beside the thinking must be enough to say something.
