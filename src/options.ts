@@ -75,6 +75,7 @@ export const loopOptionsSchema = z.strictObject({
   snip: z.boolean().nullable().optional(),
   microcompact: z.enum(['off', 'local', 'server']).optional(),
   layers: layers.optional(),
+  messageResultChars: count.min(1).optional(),
   buffers: buffers.optional(),
   protectedTail: count.optional(),
   minimumFreed: z.number().min(0).max(1).optional(),

@@ -21,7 +21,7 @@ import { summarizeSpan } from './effects/summarize-span.ts';
 import { summarizeToolUse } from './effects/summarize-tool-use.ts';
 import { type Hooks, noHooks } from './hooks/hook.ts';
 import { type ClientOptions, createClient } from './model/client.ts';
-import { findLimits, knownLimits } from './model/limits.ts';
+import { findLimits, tableLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
 import { loopOptionsOf } from './host-options.ts';
 import { checkOptions, type LoopOptions, toLoopConfig } from './options.ts';
@@ -29,9 +29,11 @@ import { type Journal, memoryJournal, type RecordedQuery } from './session/journ
 import { checkMessages, checkRecorded } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
 import type { CanUseTool } from './tools/can-use-tool.ts';
+import { fitStart } from './tools/fit-images.ts';
 import { parseRule } from './tools/permission-rules.ts';
 import { createRegistry, type ToolRegistry } from './tools/registry.ts';
 import { createFileStore, type ResultStore } from './tools/result-store.ts';
+import { type ScaleImage, scaleWithSharp } from './tools/scale-image.ts';
 import type { Tool } from './tools/tool.ts';
 
 /** What a query uses of the world; each may be replaced, for tests and for other runtimes. */
@@ -42,6 +44,8 @@ export interface QueryDeps {
   readonly compact?: EffectRunner<'compact'>;
   /** Replaces context layer 2. Must be pure. */
   readonly microcompact?: Layer;
+  /** Makes an image smaller that the API would refuse. Default: `sharp`, where that optional package is installed. */
+  readonly scaleImage?: ScaleImage;
   /** Called once, for the seed that every id derives from. Default: a random uuid. */
   readonly uuid?: () => string;
   /** Every timer runs on it. Default: the clock of the system. */
@@ -123,7 +127,7 @@ export function prepare(options: QueryOptions): Prepared {
         runners: runnersOf(options, parts, config.smallModel),
         journal: options.journal ?? memoryJournal(),
         clock: options.deps?.clock ?? systemClock,
-        start: { ...startOf(options), tools: parts.registry.specs() },
+        start: { ...(await fitStart(startOf(options), parts.scaleImage)), tools: parts.registry.specs() },
       };
     },
   };
@@ -138,6 +142,7 @@ interface Parts {
   readonly hooks: Hooks;
   readonly client: () => ReturnType<typeof createClient>;
   readonly callModel: CallModel;
+  readonly scaleImage: ScaleImage;
   readonly cwd: string;
   readonly roots: readonly string[];
 }
@@ -157,24 +162,30 @@ function partsOf(options: QueryOptions): Parts {
     hooks: { ...noHooks, ...options.hooks },
     client,
     callModel: options.deps?.callModel ?? transport(),
+    scaleImage: options.deps?.scaleImage ?? scaleWithSharp,
     cwd,
     roots: [cwd, ...(options.additionalRoots ?? []).map(folder)],
   };
 }
 
 function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | null): EffectRunners {
-  const { registry, hooks, callModel, cwd, roots } = parts;
+  const { registry, hooks, callModel, scaleImage, cwd, roots } = parts;
   return {
     streamModel: streamModel({ callModel, verdictOf: registry.verdictOf }),
     compact: options.deps?.compact ?? compact({ callModel }),
     runStopHooks: runStopHooks({ hooks: hooks.stop }),
-    collectAttachments: collectAttachments({ providers: options.attachments ?? [], registry: () => registry }),
+    collectAttachments: collectAttachments({
+      providers: options.attachments ?? [],
+      registry: () => registry,
+      scaleImage,
+    }),
     runTool: runTool({
       registry: () => registry,
       hooks,
       rules: options.rules ?? [],
       canUseTool: options.canUseTool ?? null,
       store: options.resultStore ?? createFileStore(join(tmpdir(), 'escapement', randomUUID())),
+      scaleImage,
       cwd,
       roots,
       abortGraceMs: options.abortGraceMs ?? defaultAbortGraceMs,
@@ -218,15 +229,6 @@ async function limitsFor(
   if (isNamed || options.resume !== undefined) return {};
   if (options.deps?.callModel !== undefined) return tableLimits(models);
   return findLimits(client, models, options.signal);
-}
-
-function tableLimits(models: readonly string[]): LoopConfig['modelLimits'] {
-  return Object.fromEntries(
-    models.flatMap((model) => {
-      const limits = knownLimits(model);
-      return limits === null ? [] : [[model, limits]];
-    }),
-  );
 }
 
 function startOf({

@@ -140,6 +140,8 @@ export interface LoopConfig {
   readonly layers: ContextLayers;
   /** Replaces layer 2. Must be pure: a replay calls it again. Default null: the built-in one. */
   readonly microcompactor: Layer | null;
+  /** Characters that the results of one message may have together; those of tools that limit themselves do not count. Default 200,000. */
+  readonly messageResultChars: number;
   readonly buffers: ContextBuffers;
   /** Tokens at the end of the history that compaction leaves as they are. Default 8,000, at most 10 % of the window. */
   readonly protectedTail: number;
@@ -213,6 +215,7 @@ export const defaultConfig: LoopConfig = {
   microcompact: 'off',
   layers: defaultLayers,
   microcompactor: null,
+  messageResultChars: 200_000,
   buffers: { outputReserve: 20_000, compactBuffer: 13_000, blockBuffer: 3_000 },
   protectedTail: 8_000,
   minimumFreed: 0.1,

@@ -102,8 +102,8 @@ export function askStopHooks(state: LoopState): LoopState {
   return withEffect(keepAnswer(state, 'whole'), 'runStopHooks');
 }
 
-export function takeResults(state: LoopState): LoopState {
-  return withEffect(keepResults(state), 'collectAttachments');
+export function takeResults(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  return withEffect(keepResults(state, config), 'collectAttachments');
 }
 
 export function withNotices(state: LoopState, event: { readonly notices: readonly string[] }): LoopState {

@@ -72,10 +72,19 @@ export interface ToolVerdict {
   readonly replaySafe: boolean;
 }
 
+/** Where a text is kept, and how long it is. */
+export interface StoredText {
+  /** Null when it is nowhere: too short to be worth it, or the store failed. */
+  readonly path: string | null;
+  readonly characters: number;
+}
+
 /** What came of one tool use. */
 export interface ToolOutcome {
   readonly content: ToolResultBlock['content'];
   readonly isError: boolean;
+  /** The whole text of a result that may be cut for the total of its message; null: it is never cut. */
+  readonly whole: StoredText | null;
   /** The pipeline stage that ended the call: `run`, `permission`, `preToolUse`, `validation`, ... */
   readonly stage: string;
   /** A failure that makes the running siblings pointless (a shell command that failed). */

@@ -12,6 +12,7 @@ export type {
   AttemptEnd,
   Compaction,
   Scratch,
+  StoredText,
   ToolDecision,
   ToolOutcome,
   ToolRun,

@@ -61,7 +61,7 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         to: 'ended',
         when: (state) => isVerdict(state, 'api_error', 'thinking_refused', 'max_tokens_too_large'),
         set: (state, _event, config) =>
-          complete(keepBroken(state), 'api_error', { failure: shownFailure(state, config) }),
+          complete(keepBroken(state, config), 'api_error', { failure: shownFailure(state, config) }),
       }),
       stopHookLimit: arrow({
         from: ['runningStopHooks'],
@@ -126,7 +126,7 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
           mayCompactReactively(state, config) &&
           isRefilled(state, config),
         set: (state, _event, config) =>
-          end(keepLimited(state), 'blocking_limit', {
+          end(keepLimited(state, config), 'blocking_limit', {
             failure: shownFailure(state, config),
             detail: fullDetail(state, config),
           }),
@@ -142,7 +142,7 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         to: 'ended',
         when: (state) => isOverflow(state) && !mayDrain(state),
         set: (state, _event, config) =>
-          end(keepLimited(state), 'prompt_too_long', { failure: shownFailure(state, config) }),
+          end(keepLimited(state, config), 'prompt_too_long', { failure: shownFailure(state, config) }),
       }),
       compactionAnswered: arrow({
         from: ['compactingReactively'],
@@ -169,7 +169,8 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         on: 'always',
         to: 'ended',
         when: (state) => isVerdict(state, 'media'),
-        set: (state, _event, config) => end(keepBroken(state), 'image_error', { failure: shownFailure(state, config) }),
+        set: (state, _event, config) =>
+          end(keepBroken(state, config), 'image_error', { failure: shownFailure(state, config) }),
       }),
       compactionAnswered: arrow({
         from: ['compactingReactively'],

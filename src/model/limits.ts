@@ -47,3 +47,13 @@ async function limitsOf(client: () => Anthropic, model: string, signal?: AbortSi
   }
   return knownLimits(model);
 }
+
+/** What the table knows of these models, by name. */
+export function tableLimits(models: readonly string[]): Readonly<Record<string, ModelLimits>> {
+  return Object.fromEntries(
+    models.flatMap((model) => {
+      const limits = knownLimits(model);
+      return limits === null ? [] : [[model, limits]];
+    }),
+  );
+}

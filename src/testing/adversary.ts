@@ -235,6 +235,8 @@ function outcome(choose: Choose): ToolOutcome {
   return {
     content: pick(choose, [text('result'), [], text(' '), text('many words '.repeat(120))]),
     isError,
+    // No choice of its own: what was found with a list of numbers is found with it again.
+    whole: isError ? null : { path: '/results/t1.txt', characters: 1_320 },
     stage: 'run',
     cancelsSiblings: choose(3) === 2,
     contextChanges: choose(5) === 4 ? [{ type: 'permissionMode', mode: 'acceptEdits' }] : [],

@@ -160,7 +160,7 @@ class Simulation {
     const started = query({
       ...options,
       journal,
-      deps: { clock: this.#clock, uuid: () => seed },
+      deps: { clock: this.#clock, uuid: () => seed, scaleImage: neverScales },
       beforeEvent: (index, event, state) => this.#beforeEvent(earlier + index, event, state),
     });
     this.#query = started;
@@ -282,6 +282,9 @@ class Simulation {
     };
   }
 }
+
+/** Images of a scenario have a size and no pixels, and a simulation must not depend on what is installed. */
+const neverScales = (): Promise<never> => Promise.reject(new Error('a simulation scales no image'));
 
 /** A resumed journal goes on where the first one was cut. */
 function withEarlier(earlier: RecordedQuery | undefined, recorded: RecordedQuery): RecordedQuery {

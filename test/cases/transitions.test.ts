@@ -37,6 +37,7 @@ const expected: Readonly<Record<string, [path: string[], end: string, models: nu
   'prompt-too-long': [[], 'prompt_too_long', 1, 0],
   'prompt-too-long-after-compaction': [[], 'prompt_too_long', 1, 1],
   'image-error': [[], 'image_error', 2, 0],
+  'results-over-the-total': [['next_turn'], 'completed done', 2, 0],
   'media-replaced': [[], 'completed done', 2, 0],
   'model-error': [[], 'model_error', 11, 0],
   fallback: [[], 'completed done', 4, 0],

@@ -31,6 +31,16 @@ export function withHistory(state: LoopState, messages: readonly Message[], conf
   return { ...state, carried, query: { ...state.query, measured } };
 }
 
+/** The state with another conversation of as many messages, split as it was into history and additions. */
+export function withConversation(state: LoopState, messages: readonly Message[]): LoopState {
+  const count = state.carried.messages.length;
+  return {
+    ...state,
+    carried: { ...state.carried, messages: messages.slice(0, count) },
+    scratch: { ...state.scratch, additions: messages.slice(count) },
+  };
+}
+
 /** The API's figure for the history that an edit left: the older figure less the estimate of what the edit freed. */
 function measuredAfterEdit(
   before: LoopState,

@@ -32,6 +32,16 @@ export const context: Right = {
     expect(request?.maxTokens).toBeLessThan(2_000);
     expect(ending(result)).toBe('completed done');
   },
+  B13: (result) => {
+    expect([ending(result), result.counts.modelCalls, result.counts.summaryCalls]).toEqual(['completed done', 3, 1]);
+    const summary = result.requests.find(({ purpose }) => purpose === 'summary');
+    expect(blocksOf(summary?.messages ?? []).filter(({ text }) => text === '[document]')).toHaveLength(20);
+    expect(JSON.stringify(summary?.messages)).not.toContain('application/pdf');
+  },
+  B13b: (result) => {
+    expect([ending(result), result.counts.modelCalls, result.counts.summaryCalls]).toEqual(['prompt_too_long', 1, 1]);
+    expect(shown(result, 'error')).toHaveLength(1);
+  },
   B16: (result) => {
     expect(ending(result)).toBe('prompt_too_long');
     expect(result.counts.summaryCalls).toBe(0);
