@@ -62,7 +62,7 @@ describe('images where they come in', () => {
     expect(kept).toBe(alone);
     expect(note).toEqual({
       type: 'text',
-      text: '[An image was left out: it has 9000 x 10 pixels, and the API takes at most 8000. It could not be scaled down: no scaler here.]',
+      text: '[An image was left out: it has 9000 x 10 pixels, and the API takes at most 8000 a side. It could not be scaled down: no scaler here.]',
     });
   });
 

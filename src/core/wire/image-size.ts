@@ -24,7 +24,7 @@ export function imageFault(base64: string, size: ImageSize | null, images: numbe
   const most = images > many ? sideOfMany : side;
   if (size === null || longest <= most) return null;
   const among = images > many ? ` among more than ${many} images` : '';
-  return `it has ${size.width} x ${size.height} pixels, and the API takes at most ${most}${among}`;
+  return `it has ${size.width} x ${size.height} pixels, and the API takes at most ${most} a side${among}`;
 }
 
 /** Bytes that are looked at: the size stands near the start, in JPEG behind its metadata. */

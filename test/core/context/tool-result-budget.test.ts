@@ -43,7 +43,7 @@ describe('layer 0', () => {
 
   it('leaves out images with too many pixels or bytes, and says why', () => {
     expect(layered(says('a', png(8_001, 10), png(10, 10), png(10, 10, 4 * 1024 * 1024)))).toEqual([
-      expect.stringMatching(/it has 8001 x 10 pixels, and the API takes at most 8000\.\]$/),
+      expect.stringMatching(/it has 8001 x 10 pixels, and the API takes at most 8000 a side\.\]$/),
       'image',
       expect.stringMatching(/it has 5,\d+,\d+ bytes, and the API takes at most 5 MB/),
     ]);
@@ -53,7 +53,7 @@ describe('layer 0', () => {
     const wide = png(2_162, 322);
     expect(layered(says('a', ...small.slice(1), wide))).not.toContainEqual(expect.stringContaining('2162'));
     const many = layered(says('a', wide), says('b', ...small));
-    expect(many[0]).toMatch(/2162 x 322 pixels, and the API takes at most 2000 among more than 20 images/);
+    expect(many[0]).toMatch(/2162 x 322 pixels, and the API takes at most 2000 a side among more than 20 images/);
     expect(many.slice(1)).toEqual(small.map(() => 'image'));
   });
 
