@@ -11,6 +11,18 @@ export function loopOptionsOf(options: QueryOptions): LoopOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => name in loopOptionsSchema.shape));
 }
 
+/** Checks what a query that compacts was given. Throws a `TypeError` with one sentence. */
+export function checkCompact({ compact, prompt }: QueryOptions): void {
+  if (compact === undefined) return;
+  const given: unknown = compact;
+  const hasForm = typeof given === 'object' && given !== null;
+  const instructions: unknown = hasForm && 'instructions' in given ? given.instructions : undefined;
+  if (!hasForm || (instructions !== undefined && typeof instructions !== 'string')) {
+    throw new TypeError("The option compact must be {} or { instructions: '...' }.");
+  }
+  if (prompt !== undefined) throw new TypeError('A query with the option compact answers no prompt: leave prompt out.');
+}
+
 const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, keyof LoopOptions>>([
   'prompt',
   'messages',

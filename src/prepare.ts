@@ -23,7 +23,7 @@ import { type Hooks, noHooks } from './hooks/hook.ts';
 import { type ClientOptions, createClient } from './model/client.ts';
 import { findLimits, tableLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
-import { loopOptionsOf } from './host-options.ts';
+import { checkCompact, loopOptionsOf } from './host-options.ts';
 import { checkOptions, type LoopOptions, toLoopConfig } from './options.ts';
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
 import { checkMessages, checkRecorded } from './session/schemas.ts';
@@ -111,6 +111,7 @@ interface Resolved {
 export function prepare(options: QueryOptions): Prepared {
   const loopOptions = loopOptionsOf(options);
   checkOptions(loopOptions);
+  checkCompact(options);
   if (options.messages !== undefined) checkMessages(options.messages);
   if (options.resume !== undefined) checkRecorded(options.resume);
   const parts = partsOf(options);

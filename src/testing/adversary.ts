@@ -90,8 +90,11 @@ export function adversaryEvent(state: LoopState, choose: Choose, options: Advers
   }
   if (oddity === 20) return { type: 'query.resumed' };
   if (oddity >= 18 && state.query.pendingSpan !== null) {
-    const { effectId } = state.query.pendingSpan;
-    return { type: 'span.summarized', effectId, text: pick(choose, ['A span', 'A span', null, 'long '.repeat(4_000)]) };
+    return {
+      type: 'span.summarized',
+      effectId: state.query.pendingSpan.effectId,
+      text: pick(choose, ['A span', 'A span', null, 'long '.repeat(4_000)]),
+    };
   }
   return expectedEvent(state, choose);
 }
@@ -296,6 +299,5 @@ function lateEvent(state: LoopState, choose: Choose): LoopEvent {
     { type: 'attachments.collected', effectId, attachments: [text('late')], tools: null, notices: [] },
     { type: 'toolUse.summarized', effectId, text: 'late' },
     { type: 'span.summarized', effectId, text: 'late' },
-    { type: 'context.cleared', effectId, cleared: 500, input: 500 },
   ]);
 }
