@@ -11,7 +11,7 @@ import {
 import type { LoopConfig } from './config.ts';
 import { adviseOnRepeats } from './advice.ts';
 import { planCompaction } from './context/auto-compact.ts';
-import { nextSkip } from './context/compact-request.ts';
+import { shorterCompaction } from './context/compact-request.ts';
 import { applyLayers } from './context/layers.ts';
 import { withoutBoundThinking } from './context/thinking.ts';
 import { keepCut } from './cut.ts';
@@ -64,19 +64,16 @@ export function compactionWorked(state: LoopState, event: EventOf<'compact.answe
   return compactedState(state, event, config) ?? state;
 }
 
-export function mayShrink(state: LoopState, event: EventOf<'compact.failed'>, config: LoopConfig): boolean {
+export function mayShrink(state: LoopState, { failure }: EventOf<'compact.failed'>, config: LoopConfig): boolean {
   const { compaction } = state.scratch;
-  if (compaction === null || event.failure.class !== 'overflow') return false;
-  const isLeft = nextSkip(state, config, compaction, event.failure) !== null;
-  return isLeft && compaction.shrinks < config.limits.compactionShrinks;
+  if (compaction === null || !['overflow', 'max_tokens_too_large'].includes(failure.class)) return false;
+  return shorterCompaction(state, config, compaction, failure) !== null;
 }
 
-/** Not by the API itself: it summarises all or nothing. */
 export function shrinkCompaction(state: LoopState, event: EventOf<'compact.failed'>, config: LoopConfig): LoopState {
   const { compaction } = state.scratch;
-  if (compaction === null) return state;
-  const skip = nextSkip(state, config, compaction, event.failure) ?? compaction.skip;
-  return beginCompaction(state, { ...compaction, skip, shrinks: compaction.shrinks + 1, onDemand: false });
+  const shorter = compaction === null ? null : shorterCompaction(state, config, compaction, event.failure);
+  return shorter === null ? state : beginCompaction(state, shorter);
 }
 
 export function compactionFailed(state: LoopState, event: LoopEvent, config: LoopConfig): LoopState {

@@ -132,6 +132,8 @@ export interface Compaction {
   readonly skip: number;
   /** Requests repeated with a shorter input. */
   readonly shrinks: number;
+  /** Share of the texts that is sent once no whole turn can be left out. */
+  readonly trim: number;
   /** The API summarises by itself, and its block stands for what it summarised. */
   readonly onDemand: boolean;
 }

@@ -14,7 +14,7 @@ import { scenarioHistory, scenarioPrompt, scenarioStaged } from './scenario-hist
 import { scenarioHooks, scenarioPermissions, scenarioTools, type SimulationProbe } from './scenario-tools.ts';
 import { scriptedFetch } from './scripted-fetch.ts';
 import { ScriptedModel } from './scripted-model.ts';
-import type { SimulationResult } from './simulation-result.ts';
+import { shownRequest, type SimulationResult } from './simulation-result.ts';
 import { runInVirtualTime, VirtualClock } from './virtual-clock.ts';
 
 const defaultWindow = 200_000;
@@ -267,13 +267,7 @@ class Simulation {
       },
       bound: { modelCalls: worst?.modelCalls ?? 0, summaryCalls: worst?.summaryCalls ?? 0 },
       events: this.#events,
-      requests: this.#model.requests.map(({ purpose, model, maxTokens, messages, estimate }) => ({
-        purpose,
-        model,
-        maxTokens,
-        messages,
-        estimate,
-      })),
+      requests: this.#model.requests.map(shownRequest),
       emitted: this.#emitted,
       messages: state?.carried.messages ?? [],
       queued: this.#query?.queued ?? [],

@@ -69,7 +69,7 @@ const expected: Readonly<Record<string, [path: string[], end: string, models: nu
   'compaction-by-hand-refused': [[], 'completed api_error', 0, 1],
   'compaction-by-hand-failed': [[], 'model_error', 0, 1],
   'compaction-by-hand-unusable': [[], 'model_error', 0, 1],
-  'compaction-by-hand-too-long': [[], 'prompt_too_long', 0, 1],
+  'compaction-by-hand-too-long': [[], 'prompt_too_long', 0, 4],
   'span-staged': [Array.from({ length: 24 }, () => 'next_turn'), 'completed done', 25, 0],
   hopeless: [Array.from({ length: 7 }, () => 'next_turn'), 'blocking_limit', 8, 3],
   'resumed-compacting-reactively': [['reactive_compact_retry'], 'completed done', 2, 2],

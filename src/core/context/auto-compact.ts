@@ -63,8 +63,8 @@ export function planCompaction(
   const isForced = kind === 'reactive_compact';
   const cut = planCut(state, config, isForced) ?? 0;
   const onDemandCut = isForced ? null : planOnDemand(state, config, cut);
-  if (onDemandCut !== null) return { kind, cures, cut: onDemandCut, skip: 0, shrinks: 0, onDemand: true };
-  return { kind, cures, cut, skip: firstSkip(state, config, cut), shrinks: 0, onDemand: false };
+  if (onDemandCut !== null) return { kind, cures, cut: onDemandCut, skip: 0, shrinks: 0, trim: 1, onDemand: true };
+  return { kind, cures, cut, skip: firstSkip(state, config, cut), shrinks: 0, trim: 1, onDemand: false };
 }
 
 /**
@@ -76,7 +76,7 @@ function planOnDemand(state: LoopState, config: LoopConfig, cut: number): number
   if (config.profile !== 'anthropic' || limits.onDemandCompaction !== true || onDemandOff) return null;
   const messages = conversation(state);
   const newest = wordsIndex(state, messages);
-  const next = messages.findIndex(({ role }, index) => index >= cut && role === 'user');
+  const next = messages.findIndex(({ role }, index) => index >= cut && role === 'user' && isCutPoint(messages, index));
   // The user's newest words are put behind the block when they stand before the cut.
   const moved = newest >= 0 && newest < cut ? cut : next < 0 ? messages.length : next;
   const head = messages.slice(0, moved);

@@ -10,6 +10,7 @@ import type { WireRequest } from '../wire/request-type.ts';
 import { withoutMedia } from './media-blocks.ts';
 import { isCutPoint } from './safe-cut.ts';
 import { outputFloor } from './thresholds.ts';
+import { isTrimmable, trimmed } from './trim.ts';
 import { contextSize, estimateMessages, estimateText, fixedTokens } from './tokens.ts';
 
 /** What a summary request asks for at most, in tokens. */
@@ -25,11 +26,18 @@ const askForSummary = [
 /** The request to the summariser: the head of the conversation, then the order; or the head for the API to summarise. */
 export function buildCompactRequest(state: LoopState, config: LoopConfig, compaction: Compaction): WireRequest {
   const head = conversation(state).slice(compaction.skip, compaction.cut);
-  return compaction.onDemand ? onDemandRequest(state, config, head) : summaryRequest(state, config, head);
+  if (compaction.onDemand) return onDemandRequest(state, config, head);
+  return summaryRequest(state, config, trimmedHead(state, config, head.map(withoutMedia), compaction.trim));
 }
 
-function summaryRequest(state: LoopState, config: LoopConfig, head: readonly Message[]): WireRequest {
-  const shown = head.map(withoutMedia);
+/** As much of the texts as fits; `trim`: the share that the API may still take after it refused more. */
+function trimmedHead(state: LoopState, config: LoopConfig, head: readonly Message[], trim: number): readonly Message[] {
+  if (trim === 1 && fitsWhole(state, config, head)) return head;
+  const room = mostInput(state, config) - fixedInput(state, config);
+  return trimmed(head, Math.min(room, estimateMessages(head) * trim));
+}
+
+function summaryRequest(state: LoopState, config: LoopConfig, shown: readonly Message[]): WireRequest {
   const order = note(summaryOrder(state, config));
   const ask = userMessage('summary-request', 'continue_request', [{ type: 'text', text: order }]);
   return assemble(state, config, {
@@ -81,7 +89,12 @@ function fixedInput(state: LoopState, config: LoopConfig): number {
 
 /** How far the figure for the context, which the API may have given, is from the estimate of the same. */
 function inputScale(state: LoopState, config: LoopConfig): number {
-  return contextSize(state, config) / Math.max(1, fixedInput(state, config) + estimateMessages(conversation(state)));
+  return contextSize(state, config) / Math.max(1, fixedTokens(state, config) + estimateMessages(conversation(state)));
+}
+
+/** What an input may be estimated at so that a summary still has room. */
+function mostInput(state: LoopState, config: LoopConfig): number {
+  return (state.query.limits.contextWindow - outputFloor(state, config)) / inputScale(state, config);
 }
 
 /** True when a request that summarises `head` leaves room for a summary. */
@@ -90,18 +103,20 @@ export function fitsWhole(state: LoopState, config: LoopConfig, head: readonly M
 }
 
 /**
- * How many of the oldest messages the first request for a summary leaves out: as many as it takes to fit the window. 0 when
- * nothing would fit: then the API has the last word.
+ * How many of the oldest messages the first request for a summary leaves out: as many as it takes to fit the window; where
+ * not even the newest turn fits, all before it.
  */
 export function firstSkip(state: LoopState, config: LoopConfig, cut: number): number {
   const messages = conversation(state);
-  const most = (state.query.limits.contextWindow - outputFloor(state, config)) / inputScale(state, config);
+  const most = mostInput(state, config);
+  let last = 0;
   let tokens = fixedInput(state, config) + estimateMessages(messages.slice(0, cut).map(withoutMedia));
   for (let index = 0; index < cut; index += 1) {
-    if (tokens <= most && (index === 0 || isCutPoint(messages, index))) return index;
+    if (index === 0 || isCutPoint(messages, index)) last = index;
+    if (tokens <= most && last === index) return index;
     tokens -= estimateMessages([withoutMedia(messages[index]!)]);
   }
-  return 0;
+  return last;
 }
 
 function summaryOrder(state: LoopState, config: LoopConfig): string {
@@ -119,12 +134,7 @@ function instructionsOf({ query }: LoopState, config: LoopConfig): string | null
  * over by, and a fifth more since estimates err; a third of what is left when the error does not say. Null when no
  * shorter input is left.
  */
-export function nextSkip(
-  state: LoopState,
-  config: LoopConfig,
-  compaction: Compaction,
-  failure: Failure,
-): number | null {
+function nextSkip(state: LoopState, config: LoopConfig, compaction: Compaction, failure: Failure): number | null {
   const messages = conversation(state);
   const { skip, cut } = compaction;
   const over = (overflowOf(state, failure) * 1.2) / inputScale(state, config);
@@ -135,6 +145,22 @@ export function nextSkip(
     if (index >= least && freed >= over && isCutPoint(messages, index)) return index;
   }
   return null;
+}
+
+/** The compaction with a shorter input: fewer turns, or half of the texts that are left; null when nothing can go. */
+export function shorterCompaction(
+  state: LoopState,
+  config: LoopConfig,
+  compaction: Compaction,
+  failure: Failure,
+): Omit<Compaction, 'effectId'> | null {
+  if (compaction.shrinks >= config.limits.compactionShrinks) return null;
+  // The API itself summarises all or nothing.
+  const next = { ...compaction, shrinks: compaction.shrinks + 1, onDemand: false };
+  const skip = nextSkip(state, config, compaction, failure);
+  if (skip !== null) return { ...next, skip };
+  const head = conversation(state).slice(compaction.skip, compaction.cut);
+  return isTrimmable(head) ? { ...next, trim: compaction.trim / 2 } : null;
 }
 
 /** Tokens that the refused input was over the window; 0 when the error does not say. */
