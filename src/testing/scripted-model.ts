@@ -83,6 +83,8 @@ export class ScriptedModel {
   #answers = 0;
   /** Purposes whose newest answer since the last user message ended in `pause_turn`: it may be sent back. */
   readonly #paused = new Set<CallPurpose>();
+  /** Bodies that were answered with a 400: none of them may come again. */
+  readonly #refused = new Set<string>();
 
   constructor(options: ScriptedModelOptions) {
     this.#options = options;
@@ -142,7 +144,22 @@ export class ScriptedModel {
     const isRequest = hasShape(body);
     if (isRequest && endsWithUser(body)) this.#paused.delete(purpose);
     const recorded = this.#record(body as unknown as WireRequest, purpose, isRequest ? this.#estimate(body) : 0);
-    return this.#refusal(recorded) ?? this.#scripted(recorded);
+    const answer = this.#refusal(recorded) ?? this.#scripted(recorded);
+    this.#watchRefused(request.body, answer.status);
+    return answer;
+  }
+
+  /** Another query begins, which may not know what the one before was told: it was cut off, or its process died. */
+  forgetRefused(): void {
+    this.#refused.clear();
+  }
+
+  /** What was wrong with a request is wrong with the same request. */
+  #watchRefused(body: string, status: number): void {
+    if (this.#refused.has(body)) {
+      this.violations.push(`request ${this.requests.length}: the same body was refused with a 400 before.`);
+    }
+    if (status === 400) this.#refused.add(body);
   }
 
   #record(body: WireRequest, purpose: CallPurpose, whole: number): RecordedRequest {

@@ -153,6 +153,7 @@ class Simulation {
 
   async #runQuery(options: QueryOptions): Promise<void> {
     this.#queries += 1;
+    this.#model.forgetRefused();
     const journal = memoryJournal();
     const seed = seedOf(this.#scenario.seed ?? 1, this.#queries);
     // A resumed query goes on counting where its journal was cut.

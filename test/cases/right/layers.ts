@@ -1,5 +1,6 @@
 /** What each layer of the context does to a long history. */
 import { expect } from 'vitest';
+import type { Emitted } from '../../../src/core/output.ts';
 import type { SimulationResult } from '../../../src/testing/simulation-result.ts';
 import { boundaries, ending, holds, linesOf, models, type Right } from '../../support/simulated.ts';
 
@@ -41,6 +42,23 @@ export const layers: Right = {
   'collapse-off': (result) => {
     expect(boundaries(result)).toEqual(['auto_compact']);
     expect(result.counts.summaryCalls).toBe(1);
+    // Announced and reported in the same measure.
+    const [before, boundary, after] = result.emitted.filter(({ type }) => type === 'notice' || type === 'boundary');
+    const { kind, tokensBefore, tokensAfter } = boundary as Extract<Emitted, { type: 'boundary' }>;
+    expect(before).toMatchObject({ compaction: { stage: 'PreCompact', kind, tokensBefore, tokensAfter: null } });
+    expect(after).toMatchObject({ compaction: { stage: 'PostCompact', kind, tokensBefore, tokensAfter } });
+  },
+  'task-budget': (result) => {
+    const budgets = models(result).map(({ settings }) => settings.output_config?.['task_budget'] ?? null);
+    expect(budgets[0]).toEqual({ type: 'tokens', total: 60_000 });
+    // From the compaction on what is left is told: the total less the context that was summarised.
+    const remaining = budgets.map((budget) => (budget as { readonly remaining?: number }).remaining);
+    expect(remaining).toEqual([undefined, expect.any(Number), remaining[1]]);
+    expect(60_000 - (remaining[1] ?? 0)).toBeGreaterThanOrEqual(24_000);
+    expect(60_000 - (remaining[1] ?? 0)).toBeLessThan(25_000);
+  },
+  'usage-once': (result) => {
+    expect(result.terminal?.usage).toEqual({ input: 400, output: 9, cacheRead: 0, cacheCreation: 0 });
   },
   'on-demand': (result) => {
     const asked = result.requests.find(({ purpose }) => purpose === 'summary');
