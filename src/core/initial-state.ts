@@ -104,13 +104,16 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
 }
 
 function openingMessages(start: QueryStart, newId: () => string): readonly Message[] {
-  const stored = start.messages ?? [];
-  const repaired = withoutBoundThinking(stored, repairHistory(stored, newId));
   const waiting = (start.queued ?? []).map((message) => userSays(message.id, message.content));
-  if (start.prompt === undefined) return endWithUser([...repaired, ...waiting], newId);
-  const content: readonly UserBlock[] =
-    typeof start.prompt === 'string' ? [{ type: 'text', text: start.prompt }] : start.prompt;
-  return [...repaired, ...waiting, userSays(newId(), content)];
+  const said = [...waiting, ...promptOf(start, newId)];
+  // What is said now is repaired with the rest: it may answer the tools that the history ends with.
+  const given = [...(start.messages ?? []), ...said];
+  return endWithUser(withoutBoundThinking(given, repairHistory(given, newId)), newId);
+}
+
+function promptOf({ prompt }: QueryStart, newId: () => string): readonly Message[] {
+  if (prompt === undefined) return [];
+  return [userSays(newId(), typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt)];
 }
 
 /** A request cannot end with an answer. The note that asks to go on is stored, or later requests would lack it. */

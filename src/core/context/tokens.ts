@@ -56,7 +56,7 @@ export function estimateBlock(block: AnyBlock): number {
     case 'image':
       return imageTokens;
     case 'document':
-      return pageTokens * Math.max(1, Math.ceil(JSON.stringify(block['source']).length / pageCharacters));
+      return pageTokens * Math.max(1, Math.ceil(JSON.stringify(block['source'] ?? null).length / pageCharacters));
     case 'tool_result':
       return messageOverhead + estimateContent(block['content']);
     case 'tool_use':
