@@ -5,6 +5,7 @@ import { defaultConfig, type LoopConfig } from '../../src/core/config.ts';
 import { initialState } from '../../src/core/initial-state.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { LoopState } from '../../src/core/state.ts';
+import { withoutBreakpoints } from '../../src/core/wire/marks.ts';
 import { ingestMessages, type LooseMessage } from '../../src/core/wire/ingest.ts';
 import { repairHistory } from '../../src/core/wire/pairs.ts';
 import { projectHistory } from '../../src/core/wire/project.ts';
@@ -34,13 +35,24 @@ function load(messages: readonly Message[], config: LoopConfig, prompt?: string)
 }
 
 /** What the API would refuse, sizes of images apart: those are found out by asking. */
-function faults(request: WireRequest, { profile }: LoopConfig): string {
+function faults(request: WireRequest, { profile }: LoopConfig, apart = 'none'): string {
   const limits = { contextWindow: 200_000, maxOutput: 64_000, estimate: null, profile, mayEndWithAssistant: false };
-  return describeViolations(validateRequest(request, limits).filter(({ rule }) => !rule.startsWith('image_')));
+  return describeViolations(
+    validateRequest(request, limits).filter(({ rule }) => !rule.startsWith('image_') && rule !== apart),
+  );
 }
 
 function wireOf(messages: readonly Message[], thinkingOf: string | null): readonly WireMessage[] {
   return projectHistory(messages, { thinkingOf, endsPaused: false });
+}
+
+/** The thinking of a message, without marks: byte for byte, or not at all. */
+function thinkingIn({ content }: { readonly content: readonly unknown[] }): readonly string[] {
+  return content.flatMap((block) => {
+    const { type, ...rest } = (block ?? {}) as Record<string, unknown>;
+    const isThinking = type === 'thinking' || type === 'redacted_thinking';
+    return isThinking ? [JSON.stringify({ ...rest, cache_control: undefined })] : [];
+  });
 }
 
 const asLoose = (wire: readonly WireMessage[]): readonly LooseMessage[] => wire as unknown as readonly LooseMessage[];
@@ -57,6 +69,15 @@ function checkLaw(messages: readonly Message[], config: LoopConfig, prompt?: str
   const stored = state.carried.messages;
   const nothingNew = repairHistory(stored, () => 'new');
   expect(nothingNew).toBe(stored);
+
+  const thought = new Set(messages.flatMap(thinkingIn));
+  for (const block of request.messages.flatMap(thinkingIn)) expect(thought).toContain(block);
+
+  // Ids that come twice are for the repair; every other rule the projection keeps by itself.
+  const raw = { ...request, thinking: { type: 'adaptive' as const }, messages: wireOf(messages, 'm') };
+  expect(
+    faults({ ...raw, messages: withoutBreakpoints(raw.messages) }, { ...config, profile: 'anthropic' }, 'duplicate_id'),
+  ).toBe('');
 
   for (const thinkingOf of [null, 'm']) {
     const wire = wireOf(stored, thinkingOf);

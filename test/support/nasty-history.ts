@@ -55,7 +55,7 @@ function block(type: string, members: Record<string, fc.Arbitrary<unknown>>): fc
       ] as const,
   );
   return fc
-    .tuple(fc.record(Object.fromEntries(given)), fc.option(mark, { freq: 1 }), fc.option(junk, { freq: 1 }), fc.nat(5))
+    .tuple(fc.record(Object.fromEntries(given)), fc.option(mark, { freq: 3 }), fc.option(junk, { freq: 3 }), fc.nat(5))
     .map(
       ([record, cache, extra, draw]): Loose => ({
         type,
