@@ -241,6 +241,7 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'toolUseContext',
   'queued',
   'staged',
+  'session',
   'apiKey',
   'baseUrl',
   'fetch',
@@ -271,6 +272,7 @@ function startOf({
   toolUseContext,
   queued,
   staged,
+  session,
 }: QueryOptions): Omit<QueryStart, 'seed' | 'tools'> {
   return {
     ...(prompt === undefined ? {} : { prompt }),
@@ -278,6 +280,7 @@ function startOf({
     ...(toolUseContext === undefined ? {} : { toolUseContext }),
     ...(queued === undefined ? {} : { queued }),
     ...(staged === undefined ? {} : { staged }),
+    ...(session === undefined ? {} : { session }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { LoopConfig, ModelLimits } from './config.ts';
 import { withoutBoundThinking } from './context/auto-compact.ts';
 import { idAt } from './ids.ts';
 import { noUsage, type Message, type UserBlock } from './message.ts';
+import { prefixHashOf, type SessionFacts } from './session-facts.ts';
 import { type LoopState, type QueuedMessage, type Scratch, type StagedCollapse, stateVersion } from './state.ts';
 import type { ToolSpec, TurnCounters } from './state.ts';
 import type { ToolUseContext } from './tools/context.ts';
@@ -48,6 +49,8 @@ export interface QueryStart {
   /** User messages that earlier queries accepted and did not take; they come before `prompt`. */
   readonly queued?: readonly QueuedMessage[];
   readonly staged?: readonly StagedCollapse[];
+  /** What the query before left: `sessionFacts`. Default: nothing is known, and nothing is taken for changed. */
+  readonly session?: SessionFacts;
 }
 
 /** The state in phase `ready`: `step` it with `query.started`. */
@@ -57,7 +60,9 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
     drawn += 1;
     return idAt(start.seed, drawn);
   };
-  const messages = openingMessages(start, newId);
+  const tools = start.tools ?? [];
+  const prefixHash = prefixHashOf(config.system, tools);
+  const messages = openingMessages(start, prefixHash, newId);
   return {
     version: stateVersion,
     phase: 'ready',
@@ -79,7 +84,8 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
       drawn,
       modelIndex: 0,
       limits: limitsOf(config, 0),
-      tools: start.tools ?? [],
+      tools,
+      prefixHash,
       queued: [],
       staged: start.staged ?? [],
       turn: freshTurn,
@@ -103,12 +109,15 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
   };
 }
 
-function openingMessages(start: QueryStart, newId: () => string): readonly Message[] {
+function openingMessages(start: QueryStart, prefixHash: string, newId: () => string): readonly Message[] {
   const waiting = (start.queued ?? []).map((message) => userSays(message.id, message.content));
   const said = [...waiting, ...promptOf(start, newId)];
   // What is said now is repaired with the rest: it may answer the tools that the history ends with.
   const given = [...(start.messages ?? []), ...said];
-  return endWithUser(withoutBoundThinking(given, repairHistory(given, newId)), newId);
+  const repaired = repairHistory(given, newId);
+  // Another system prompt or tool list is an edit before everything.
+  const isPrefixKept = start.session === undefined || start.session.prefixHash === prefixHash;
+  return endWithUser(withoutBoundThinking(isPrefixKept ? given : [], repaired), newId);
 }
 
 function promptOf({ prompt }: QueryStart, newId: () => string): readonly Message[] {

@@ -2,6 +2,7 @@
 import { bound } from '../core/bound.ts';
 import type { LoopEvent } from '../core/event.ts';
 import type { Emitted } from '../core/output.ts';
+import { sessionFacts } from '../core/session-facts.ts';
 import type { ContinueName, LoopState, Terminal } from '../core/state.ts';
 import { watchPath } from '../inspect/watch-path.ts';
 import type { QueryOptions } from '../prepare.ts';
@@ -124,7 +125,9 @@ class Simulation {
       ...config,
       prompt: scenarioPrompt(prompt),
       messages: state?.carried.messages ?? [],
-      ...(state === null || state === undefined ? {} : { toolUseContext: state.carried.toolUseContext }),
+      ...(state === null || state === undefined
+        ? {}
+        : { toolUseContext: state.carried.toolUseContext, session: sessionFacts(state) }),
       queued: this.#query?.queued ?? [],
     });
   }
