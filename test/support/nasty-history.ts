@@ -136,11 +136,7 @@ export const looseHistory: fc.Arbitrary<readonly Loose[]> = fc.array(
   fc
     .tuple(
       fc.constantFrom<unknown>('user', 'assistant', 'user', 'assistant', 'system', 'tool', null),
-      fc.oneof(
-        { arbitrary: blocks as fc.Arbitrary<unknown>, weight: 6 },
-        { arbitrary: text, weight: 1 },
-        { arbitrary: junk, weight: 1 },
-      ),
+      fc.oneof({ arbitrary: blocks, weight: 6 }, { arbitrary: text, weight: 1 }, { arbitrary: junk, weight: 1 }),
       extras,
     )
     .map(([role, content, more]): Loose => ({ ...more, role, content })),
@@ -150,15 +146,15 @@ export const looseHistory: fc.Arbitrary<readonly Loose[]> = fc.array(
 /** What goes wrong with a history on its way through stores and processes. */
 type Damage = (messages: readonly Loose[], at: number, drawn: Loose) => readonly Loose[];
 
-const content = (message: Loose): readonly Loose[] => message['content'] as readonly Loose[];
+const blocksOf = (message: Loose): readonly Loose[] => message['content'] as readonly Loose[];
 
 /** Changes the blocks of the message at a place that is drawn. */
-function inside(change: (blocks: readonly Loose[], at: number, drawn: Loose) => readonly Loose[]): Damage {
+function inside(change: (all: readonly Loose[], at: number, drawn: Loose) => readonly Loose[]): Damage {
   return (messages, at, drawn) => {
     const index = at % messages.length;
     const message = messages[index]!;
-    const place = Math.floor(at / messages.length) % Math.max(1, content(message).length);
-    return messages.with(index, { ...message, content: change(content(message), place, drawn) });
+    const place = Math.floor(at / messages.length) % Math.max(1, blocksOf(message).length);
+    return messages.with(index, { ...message, content: change(blocksOf(message), place, drawn) });
   };
 }
 
@@ -175,15 +171,15 @@ const damages: readonly Damage[] = [
   // One message a block, as transcripts of streams are stored.
   (all, at) => {
     const message = all[at % all.length]!;
-    return all.toSpliced(at % all.length, 1, ...content(message).map((each) => ({ ...message, content: [each] })));
+    return all.toSpliced(at % all.length, 1, ...blocksOf(message).map((each) => ({ ...message, content: [each] })));
   },
-  inside((blocks, place) => blocks.toSpliced(place, 1)),
-  inside((blocks, place) => blocks.toSpliced(place, 0, ...blocks.slice(place, place + 1))),
-  inside((blocks, place) => [...blocks.slice(place), ...blocks.slice(0, place)]),
-  inside((blocks, place, drawn) => blocks.toSpliced(place, 0, drawn)),
-  inside((blocks, place, drawn) => blocks.map((each, index) => (index === place ? { ...each, ...drawn } : each))),
-  inside((blocks, place) =>
-    blocks.map((each, index) => (index === place ? { ...each, cache_control: { type: 'ephemeral' } } : each)),
+  inside((all, place) => all.toSpliced(place, 1)),
+  inside((all, place) => all.toSpliced(place, 0, ...all.slice(place, place + 1))),
+  inside((all, place) => [...all.slice(place), ...all.slice(0, place)]),
+  inside((all, place, drawn) => all.toSpliced(place, 0, drawn)),
+  inside((all, place, drawn) => all.map((each, index) => (index === place ? { ...each, ...drawn } : each))),
+  inside((all, place) =>
+    all.map((each, index) => (index === place ? { ...each, cache_control: { type: 'ephemeral' } } : each)),
   ),
 ];
 

@@ -19,7 +19,7 @@ function linesIn(result: SimulationResult, request: number): readonly string[] {
   return (models(result)[request]?.messages ?? []).flatMap(({ role, content }) =>
     content.map(({ id, tool_use_id: answers, text, content: parts }) => {
       const [part] = (parts ?? []) as readonly Block[];
-      return [role, id ?? answers, text ?? part?.['text']].filter((word) => word !== undefined).join(' ');
+      return [role, id ?? answers, text ?? part?.['text']].filter((word) => typeof word === 'string').join(' ');
     }),
   );
 }

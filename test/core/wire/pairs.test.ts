@@ -37,7 +37,7 @@ function line(block: Message['content'][number]): string {
   if (block.type === 'text') return block.text;
   if (block.type === 'tool_use') return `>${block.id}`;
   if (block.type !== 'tool_result') return `[${block.type}]`;
-  const { tool_use_id: id, is_error: isError, content } = block as Extract<typeof block, { is_error: boolean }>;
+  const { tool_use_id: id, is_error: isError, content } = block;
   return `${id}:${isError ? '!' : content.map((part) => (part.type === 'text' ? part.text : part.type)).join('+')}`;
 }
 
