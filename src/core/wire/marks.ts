@@ -145,7 +145,7 @@ function partsOf(block: WireBlock): readonly WireBlock[] {
 }
 
 /** Marks of a block, those of its parts too. */
-export function marksOf(block: WireBlock): number {
+function marksOf(block: WireBlock): number {
   return (isMarked(block) ? 1 : 0) + partsOf(block).filter(isMarked).length;
 }
 
