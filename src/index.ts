@@ -21,6 +21,7 @@ export { resume } from './session/resume.ts';
 export { builtInTools } from './tools/builtin/index.ts';
 export type { CanUseTool, PermissionAnswer, PermissionRequest } from './tools/can-use-tool.ts';
 export { createFileStore, createMemoryStore, type ResultStore } from './tools/result-store.ts';
+export type { ImageGoal, ScaledImage, ScaleImage } from './tools/scale-image.ts';
 export {
   type Tool,
   tool,

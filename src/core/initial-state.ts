@@ -1,6 +1,6 @@
 /** The state before the first event. */
 import type { LoopConfig, ModelLimits } from './config.ts';
-import { withoutBoundThinking } from './context/auto-compact.ts';
+import { withoutBoundThinking } from './context/thinking.ts';
 import { idAt } from './ids.ts';
 import { noUsage, type Message, type UserBlock } from './message.ts';
 import { prefixHashOf, type SessionFacts } from './session-facts.ts';
@@ -51,6 +51,8 @@ export interface QueryStart {
   readonly staged?: readonly StagedCollapse[];
   /** What the query before left: `sessionFacts`. Default: nothing is known, and nothing is taken for changed. */
   readonly session?: SessionFacts;
+  /** The query compacts `messages` and ends; `prompt` is left out then. `instructions`: what the summary should look after. */
+  readonly compact?: { readonly instructions?: string };
 }
 
 /** The state in phase `ready`: `step` it with `query.started`. */
@@ -88,6 +90,12 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
       prefixHash,
       queued: [],
       staged: start.staged ?? [],
+      pendingSpan: null,
+      spanFailures: 0,
+      manualCompaction: start.compact === undefined ? null : { instructions: start.compact.instructions ?? null },
+      onDemandOff: false,
+      clearedByServer: 0,
+      repeats: { call: '', calls: 0, tool: '', error: '', errors: 0 },
       turn: freshTurn,
       retries: 0,
       overloadsInARow: 0,
@@ -117,7 +125,8 @@ function openingMessages(start: QueryStart, prefixHash: string, newId: () => str
   const repaired = repairHistory(given, newId);
   // Another system prompt or tool list is an edit before everything.
   const isPrefixKept = start.session === undefined || start.session.prefixHash === prefixHash;
-  return endWithUser(withoutBoundThinking(isPrefixKept ? given : [], repaired), newId);
+  const messages = withoutBoundThinking(isPrefixKept ? given : [], repaired);
+  return start.compact === undefined ? endWithUser(messages, newId) : messages;
 }
 
 function promptOf({ prompt }: QueryStart, newId: () => string): readonly Message[] {

@@ -14,6 +14,7 @@ const origins: { readonly [Name in Origin]: Name } = {
   budget_nudge: 'budget_nudge',
   interruption: 'interruption',
   attachment: 'attachment',
+  boundary: 'boundary',
   advice: 'advice',
 };
 
@@ -32,6 +33,8 @@ const eventTypes: { readonly [Type in EventType]: Type } = {
   'attachments.collected': 'attachments.collected',
   'stopHooks.ended': 'stopHooks.ended',
   'toolUse.summarized': 'toolUse.summarized',
+  'span.summarized': 'span.summarized',
+  'context.cleared': 'context.cleared',
 };
 
 /** Blocks are kept as they are: what the API does not know it refuses, and what is damaged is repaired. */

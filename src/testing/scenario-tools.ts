@@ -6,6 +6,7 @@ import type { Hooks } from '../hooks/hook.ts';
 import type { CanUseTool } from '../tools/can-use-tool.ts';
 import { type Tool, type ToolContent, type ToolOutput, tool } from '../tools/tool.ts';
 import type { Scenario } from './scenario.ts';
+import { wordsOf } from './scenario-media.ts';
 
 type ToolScript = NonNullable<Scenario['tools']>[string];
 type ToolResult = ToolScript['results'][number];
@@ -56,6 +57,7 @@ function outputOf(result: ToolResult): ToolOutput | Promise<ToolOutput> {
   if ('throws' in result) throw result.throws;
   if ('hangs' in result) return new Promise(() => {});
   if ('size' in result) return { content: 'x'.repeat(result.size) };
+  if ('words' in result) return { content: wordsOf(result.words) };
   if ('content' in result) {
     return { content: result.content as unknown as readonly ToolContent[], isError: result.isError ?? false };
   }

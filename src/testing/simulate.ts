@@ -15,7 +15,7 @@ import { scenarioHistory, scenarioPrompt, scenarioStaged } from './scenario-hist
 import { scenarioHooks, scenarioPermissions, scenarioTools, type SimulationProbe } from './scenario-tools.ts';
 import { scriptedFetch } from './scripted-fetch.ts';
 import { ScriptedModel } from './scripted-model.ts';
-import type { SimulationResult } from './simulation-result.ts';
+import { shownRequest, type SimulationResult } from './simulation-result.ts';
 import { runInVirtualTime, VirtualClock } from './virtual-clock.ts';
 
 const defaultWindow = 200_000;
@@ -35,6 +35,14 @@ export async function simulateRecorded(
   const simulation = new Simulation(scenario);
   const result = await simulation.run();
   return { result, journals: simulation.journals };
+}
+
+type FollowUp = NonNullable<Scenario['then']>[number];
+
+/** What the user wants of a compaction, as the option of a query. */
+function asked(compact: Scenario['compact']): Pick<QueryOptions, 'compact'> {
+  if (compact === undefined) return {};
+  return { compact: compact.instructions === undefined ? {} : { instructions: compact.instructions } };
 }
 
 type UserAct = NonNullable<Scenario['user']>[number];
@@ -103,28 +111,30 @@ class Simulation {
   }
 
   async run(): Promise<SimulationResult> {
-    const { prompt, then = [] } = this.#scenario;
+    const { prompt, compact, then = [] } = this.#scenario;
     const history = scenarioHistory(this.#scenario, 'scripted-model');
     await this.#runQuery({
       ...this.#options,
       ...(prompt === undefined ? {} : { prompt: scenarioPrompt(prompt) }),
+      ...asked(compact),
       messages: history,
       staged: scenarioStaged(this.#scenario, history),
     });
     for (const next of then) {
       if ('resume' in next) await this.#resume(next.resume.cut);
-      else await this.#followUp(next.prompt, next.config);
+      else await this.#followUp(next);
     }
     return this.#result();
   }
 
-  async #followUp(prompt: string | readonly unknown[], config: Scenario['config']): Promise<void> {
+  async #followUp(next: Exclude<FollowUp, { resume: unknown }>): Promise<void> {
     const state = this.#query?.state;
     await this.#runQuery({
       ...this.#options,
-      ...config,
-      prompt: scenarioPrompt(prompt),
+      ...next.config,
+      ...('prompt' in next ? { prompt: scenarioPrompt(next.prompt) } : asked(next.compact)),
       messages: state?.carried.messages ?? [],
+      staged: state?.query.staged ?? [],
       ...(state === null || state === undefined
         ? {}
         : { toolUseContext: state.carried.toolUseContext, session: sessionFacts(state) }),
@@ -153,7 +163,7 @@ class Simulation {
     const started = query({
       ...options,
       journal,
-      deps: { clock: this.#clock, uuid: () => seed },
+      deps: { clock: this.#clock, uuid: () => seed, scaleImage: neverScales },
       beforeEvent: (index, event, state) => this.#beforeEvent(earlier + index, event, state),
     });
     this.#query = started;
@@ -260,13 +270,7 @@ class Simulation {
       },
       bound: { modelCalls: worst?.modelCalls ?? 0, summaryCalls: worst?.summaryCalls ?? 0 },
       events: this.#events,
-      requests: this.#model.requests.map(({ purpose, model, maxTokens, messages, estimate }) => ({
-        purpose,
-        model,
-        maxTokens,
-        messages,
-        estimate,
-      })),
+      requests: this.#model.requests.map(shownRequest),
       emitted: this.#emitted,
       messages: state?.carried.messages ?? [],
       queued: this.#query?.queued ?? [],
@@ -275,6 +279,9 @@ class Simulation {
     };
   }
 }
+
+/** Images of a scenario have a size and no pixels, and a simulation must not depend on what is installed. */
+const neverScales = (): Promise<never> => Promise.reject(new Error('a simulation scales no image'));
 
 /** A resumed journal goes on where the first one was cut. */
 function withEarlier(earlier: RecordedQuery | undefined, recorded: RecordedQuery): RecordedQuery {

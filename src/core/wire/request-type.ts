@@ -40,4 +40,8 @@ export interface WireRequest {
   /** Left out when thinking is off. */
   readonly thinking?: WireThinking;
   readonly output_config?: JsonObject;
+  /** What the API itself clears from the prompt. */
+  readonly context_management?: JsonObject;
+  /** The API summarises `messages` instead of answering. Never together with `context_management`. */
+  readonly compaction?: JsonObject;
 }

@@ -1,5 +1,6 @@
 /** State to the body of a request. */
 import type { LoopConfig } from '../config.ts';
+import { contextManagement } from '../context/clear-on-server.ts';
 import { outputFloor } from '../context/thresholds.ts';
 import { contextSize } from '../context/tokens.ts';
 import { type JsonObject, wellFormed } from '../json.ts';
@@ -48,7 +49,10 @@ export function fittingMaxTokens(state: LoopState, config: LoopConfig): number |
 export function buildRequest(state: LoopState, config: LoopConfig): WireRequest {
   const { model, maxTokens } = attemptOf(state, config);
   const { thinking, messages } = spoken(state, config);
-  return assemble(state, config, { model, maxTokens, thinking, messages, outputConfig: outputConfig(state, config) });
+  const parts = { model, maxTokens, thinking, messages, outputConfig: outputConfig(state, config) };
+  const clearing = contextManagement(state, config);
+  const request = assemble(state, config, parts);
+  return clearing === null ? request : { ...request, context_management: clearing };
 }
 
 /** The messages of that request, without cache breakpoints of ours: its blocks are those of the history where they can be. */
@@ -64,12 +68,24 @@ function attemptOf(state: LoopState, config: LoopConfig): { readonly model: stri
   };
 }
 
-/** What is said, and whether with thinking: a tool cycle that began without goes on without until the user speaks again. */
-function spoken(state: LoopState, config: LoopConfig): Pick<RequestParts, 'thinking' | 'messages'> {
+function spoken(state: LoopState, config: LoopConfig): Spoken {
   const { model, maxTokens } = attemptOf(state, config);
-  const thinking = thinkingFor(config, maxTokens);
+  const endsPaused = state.scratch.end === null && isPaused(state);
+  return withThinking(conversation(state), { model, thinking: thinkingFor(config, maxTokens), endsPaused });
+}
+
+interface Spoken {
+  readonly thinking: WireThinking | null;
+  readonly messages: readonly WireMessage[];
+}
+
+/** What is said, and whether with thinking: a tool cycle that began without goes on without until the user speaks again. */
+export function withThinking(
+  history: readonly Message[],
+  { model, thinking, endsPaused }: { model: string; thinking: WireThinking | null; endsPaused: boolean },
+): Spoken {
   const project = (thinkingOf: string | null): readonly WireMessage[] =>
-    projectHistory(conversation(state), { thinkingOf, endsPaused: state.scratch.end === null && isPaused(state) });
+    projectHistory(history, { thinkingOf, endsPaused });
   if (thinking === null) return { thinking, messages: project(null) };
   const messages = project(model);
   const isKept = thinking.type !== 'enabled' || unthinkingStart(messages) === null;
@@ -90,7 +106,7 @@ function outputConfig(state: LoopState, config: LoopConfig): JsonObject | null {
 }
 
 /** Thinking that fits under `maxTokens`; null when it is off or does not fit. */
-function thinkingFor(config: LoopConfig, maxTokens: number): WireThinking | null {
+export function thinkingFor(config: LoopConfig, maxTokens: number): WireThinking | null {
   if (config.thinking === 'off') return null;
   if (config.thinking === 'adaptive') return config.profile === 'anthropic' ? { type: 'adaptive' } : null;
   // What is left beside the thinking must be enough to say something.

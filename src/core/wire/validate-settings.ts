@@ -26,6 +26,9 @@ export function checkSettings(
   checkTools(request, report);
   checkBreakpoints(request, messages, limits, report);
   checkImages(messages, report);
+  if (request.compaction !== undefined && request.context_management !== undefined) {
+    report('compaction', 'compaction', 'The API takes no compaction together with context_management.');
+  }
   if (limits.profile === 'plain') checkPlain(request, report);
 }
 
@@ -33,6 +36,9 @@ export function checkSettings(
 function checkPlain(request: WireRequest, report: Report): void {
   if (request.output_config !== undefined) {
     report('plain_profile', 'output_config', 'The profile plain knows no output_config.');
+  }
+  for (const name of ['context_management', 'compaction'] as const) {
+    if (request[name] !== undefined) report('plain_profile', name, `The profile plain knows no ${name}.`);
   }
   if (request.thinking?.type === 'adaptive') {
     report('plain_profile', 'thinking', 'The profile plain knows no adaptive thinking.');

@@ -122,4 +122,17 @@ export const tools: Right = {
     expect(linesOf(result, 2).join('\n')).not.toMatch(/\\ud83d|\\ude00/);
     expect(lastOf(result, 2).map(({ text }) => text)).toEqual(['e\ufffd', 'f\ufffd']);
   },
+  B75a: (result) => expect(advice(result)).toEqual([]),
+  B75b: (result) => expect(advice(result)).toEqual([expect.stringMatching(/^<loop-note>read was called 10 times/)]),
+  B75c: (result) => expect(advice(result)).toEqual([]),
+  B75d: (result) => expect(advice(result)).toEqual([expect.stringMatching(/^<loop-note>edit failed 10 times/)]),
 };
+
+/** Texts of the notes that advise the model. */
+function advice(result: SimulationResult): readonly unknown[] {
+  return result.messages.flatMap((message) =>
+    message.role === 'user' && message.origin === 'advice'
+      ? message.content.map((block) => 'text' in block && block.text)
+      : [],
+  );
+}
