@@ -12,6 +12,7 @@ const permissionModes: readonly PermissionMode[] = ['default', 'acceptEdits', 'p
 
 export interface RunFlags {
   readonly print: boolean;
+  readonly interactive: boolean;
   readonly outputFormat: OutputFormat;
   readonly model?: string;
   readonly fallbackModel: readonly string[];
@@ -98,6 +99,7 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .addHelpText('after', exitHelp)
     .argument('[prompt...]', 'what to do; read from the standard input when it is piped')
     .option('-p, --print', 'print the final text only', false)
+    .option('-i, --interactive', 'ask what to do next after each answer; /compact shortens the conversation', false)
     .addOption(new Option('--output-format <format>', 'how to print').choices(outputFormats).default('text'))
     .option('--model <name>', 'the model to ask', name)
     .option('--fallback-model <name>', 'takes over when the model is overloaded; may be repeated', collect(name), [])

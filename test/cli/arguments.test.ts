@@ -6,13 +6,22 @@ describe('arguments', () => {
     expect(parseArguments([])).toEqual({
       name: 'run',
       prompt: '',
-      flags: { print: false, outputFormat: 'text', fallbackModel: [], allow: [], verbose: false, demo: true },
+      flags: {
+        print: false,
+        interactive: false,
+        outputFormat: 'text',
+        fallbackModel: [],
+        allow: [],
+        verbose: false,
+        demo: true,
+      },
     });
   });
 
   it('reads every flag, before and behind the prompt', () => {
     const argv = [
       '-p',
+      '-i',
       '--output-format',
       'json',
       '--model',
@@ -42,6 +51,7 @@ describe('arguments', () => {
       prompt: 'fix it',
       flags: {
         print: true,
+        interactive: true,
         outputFormat: 'json',
         model: 'a',
         fallbackModel: ['b', 'c'],
