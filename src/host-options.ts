@@ -29,6 +29,7 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'toolUseContext',
   'queued',
   'staged',
+  'session',
   'compact',
   'apiKey',
   'baseUrl',

@@ -1,6 +1,7 @@
 /** `escapement`: the loop of a coding agent, ready to run. */
 export { type Clock, systemClock } from './clock.ts';
 export type { Emitted, Observation, Output } from './core/output.ts';
+export { sessionFacts, type SessionFacts } from './core/session-facts.ts';
 export type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
 export type { Message, Usage, UserBlock } from './core/message.ts';
 export type { PermissionRule } from './core/tools/context.ts';

@@ -238,6 +238,7 @@ function startOf({
   toolUseContext,
   queued,
   staged,
+  session,
   compact: byHand,
 }: QueryOptions): Omit<QueryStart, 'seed' | 'tools'> {
   return {
@@ -246,6 +247,7 @@ function startOf({
     ...(toolUseContext === undefined ? {} : { toolUseContext }),
     ...(queued === undefined ? {} : { queued }),
     ...(staged === undefined ? {} : { staged }),
+    ...(session === undefined ? {} : { session }),
     ...(byHand === undefined ? {} : { compact: byHand }),
   };
 }

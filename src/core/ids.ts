@@ -30,12 +30,22 @@ export function digest(text: string): string {
 
 /** A number from 0 (inclusive) to 1 (exclusive) that depends on the seed and `salt` alone (FNV-1a, then a mixing step). */
 export function chance(seed: string, salt: number): number {
-  let hash = 0x811c9dc5;
-  const text = `${seed}:${salt}`;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  }
+  let hash = fnv(`${seed}:${salt}`);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   hash = Math.imul(hash ^ (hash >>> 12), 0x297a2d39);
   return ((hash ^ (hash >>> 15)) >>> 0) / 0x1_0000_0000;
+}
+
+/** FNV-1a over the code units. */
+function fnv(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash;
+}
+
+/** A short hash of a text, to see that it changed. Not for secrets. */
+export function hashOf(text: string): string {
+  return `${(fnv(text) >>> 0).toString(16)}-${text.length.toString(16)}`;
 }

@@ -3,6 +3,7 @@ import type { LoopConfig, ModelLimits } from './config.ts';
 import { withoutBoundThinking } from './context/thinking.ts';
 import { idAt } from './ids.ts';
 import { noUsage, type Message, type UserBlock } from './message.ts';
+import { prefixHashOf, type SessionFacts } from './session-facts.ts';
 import { type LoopState, type QueuedMessage, type Scratch, type StagedCollapse, stateVersion } from './state.ts';
 import type { ToolSpec, TurnCounters } from './state.ts';
 import type { ToolUseContext } from './tools/context.ts';
@@ -48,6 +49,8 @@ export interface QueryStart {
   /** User messages that earlier queries accepted and did not take; they come before `prompt`. */
   readonly queued?: readonly QueuedMessage[];
   readonly staged?: readonly StagedCollapse[];
+  /** What the query before left: `sessionFacts`. Default: nothing is known, and nothing is taken for changed. */
+  readonly session?: SessionFacts;
   /** The query compacts `messages` and ends; `prompt` is left out then. `instructions`: what the summary should look after. */
   readonly compact?: { readonly instructions?: string };
 }
@@ -59,7 +62,9 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
     drawn += 1;
     return idAt(start.seed, drawn);
   };
-  const messages = openingMessages(start, newId);
+  const tools = start.tools ?? [];
+  const prefixHash = prefixHashOf(config.system, tools);
+  const messages = openingMessages(start, prefixHash, newId);
   return {
     version: stateVersion,
     phase: 'ready',
@@ -81,7 +86,8 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
       drawn,
       modelIndex: 0,
       limits: limitsOf(config, 0),
-      tools: start.tools ?? [],
+      tools,
+      prefixHash,
       queued: [],
       staged: start.staged ?? [],
       pendingSpan: null,
@@ -111,15 +117,21 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
   };
 }
 
-function openingMessages(start: QueryStart, newId: () => string): readonly Message[] {
-  const stored = start.messages ?? [];
-  const repaired = withoutBoundThinking(stored, repairHistory(stored, newId));
+function openingMessages(start: QueryStart, prefixHash: string, newId: () => string): readonly Message[] {
   const waiting = (start.queued ?? []).map((message) => userSays(message.id, message.content));
-  if (start.compact !== undefined) return [...repaired, ...waiting];
-  if (start.prompt === undefined) return endWithUser([...repaired, ...waiting], newId);
-  const content: readonly UserBlock[] =
-    typeof start.prompt === 'string' ? [{ type: 'text', text: start.prompt }] : start.prompt;
-  return [...repaired, ...waiting, userSays(newId(), content)];
+  const said = [...waiting, ...promptOf(start, newId)];
+  // What is said now is repaired with the rest: it may answer the tools that the history ends with.
+  const given = [...(start.messages ?? []), ...said];
+  const repaired = repairHistory(given, newId);
+  // Another system prompt or tool list is an edit before everything.
+  const isPrefixKept = start.session === undefined || start.session.prefixHash === prefixHash;
+  const messages = withoutBoundThinking(isPrefixKept ? given : [], repaired);
+  return start.compact === undefined ? endWithUser(messages, newId) : messages;
+}
+
+function promptOf({ prompt }: QueryStart, newId: () => string): readonly Message[] {
+  if (prompt === undefined) return [];
+  return [userSays(newId(), typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt)];
 }
 
 /** A request cannot end with an answer. The note that asks to go on is stored, or later requests would lack it. */

@@ -21,6 +21,7 @@ import { drawId } from './ids.ts';
 import { noUsage } from './message.ts';
 import { isVerdict } from './recovery.ts';
 import { isLive, phaseEffects } from './running.ts';
+import { prefixHashOf } from './session-facts.ts';
 import type { LoopState, ToolRun, ToolSpec } from './state.ts';
 import { isRunning, schedule, syntheticOutcome } from './tools/schedule.ts';
 
@@ -123,18 +124,18 @@ export function collect(state: LoopState, event: EventOf<'attachments.collected'
     return show(added, { type: 'command', messageId: id, status: 'started' });
   }, advised);
   const taken = { ...said, query: { ...said.query, queued: [] } };
-  return event.tools === null ? taken : changeTools(taken, event.tools);
+  return event.tools === null ? taken : changeTools(taken, event.tools, config);
 }
 
 /** Another tool list is an edit before everything: no figure holds any more, nor any thinking that is bound to its prefix. */
-function changeTools(state: LoopState, tools: readonly ToolSpec[]): LoopState {
+function changeTools(state: LoopState, tools: readonly ToolSpec[], config: LoopConfig): LoopState {
   const messages = withoutBoundThinking([], state.carried.messages);
   const additions = withoutBoundThinking([], state.scratch.additions);
   return {
     ...state,
     carried: { ...state.carried, messages },
     scratch: { ...state.scratch, additions },
-    query: { ...state.query, tools, measured: null },
+    query: { ...state.query, tools, prefixHash: prefixHashOf(config.system, tools), measured: null },
   };
 }
 

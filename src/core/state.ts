@@ -206,6 +206,8 @@ export interface QueryAccount {
   readonly modelIndex: number;
   readonly limits: ModelLimits;
   readonly tools: readonly ToolSpec[];
+  /** Hash of what stands before all messages, the system prompt and `tools`. */
+  readonly prefixHash: string;
   readonly queued: readonly QueuedMessage[];
   readonly staged: readonly StagedCollapse[];
   readonly pendingSpan: PendingSpan | null;

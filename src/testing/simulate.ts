@@ -2,6 +2,7 @@
 import { bound } from '../core/bound.ts';
 import type { LoopEvent } from '../core/event.ts';
 import type { Emitted } from '../core/output.ts';
+import { sessionFacts } from '../core/session-facts.ts';
 import type { ContinueName, LoopState, Terminal } from '../core/state.ts';
 import { watchPath } from '../inspect/watch-path.ts';
 import type { QueryOptions } from '../prepare.ts';
@@ -134,7 +135,9 @@ class Simulation {
       ...('prompt' in next ? { prompt: scenarioPrompt(next.prompt) } : asked(next.compact)),
       messages: state?.carried.messages ?? [],
       staged: state?.query.staged ?? [],
-      ...(state === null || state === undefined ? {} : { toolUseContext: state.carried.toolUseContext }),
+      ...(state === null || state === undefined
+        ? {}
+        : { toolUseContext: state.carried.toolUseContext, session: sessionFacts(state) }),
       queued: this.#query?.queued ?? [],
     });
   }

@@ -5,7 +5,7 @@ import type { Failure } from '../failure.ts';
 import type { Message } from '../message.ts';
 import type { Compaction, LoopState } from '../state.ts';
 import { projectHistory } from '../wire/project.ts';
-import { assemble, conversation, currentModel, thinkingFor } from '../wire/request.ts';
+import { assemble, conversation, currentModel, thinkingFor, withThinking } from '../wire/request.ts';
 import type { WireRequest } from '../wire/request-type.ts';
 import { withoutMedia } from './media-blocks.ts';
 import { isCutPoint } from './safe-cut.ts';
@@ -54,14 +54,8 @@ function onDemandRequest(state: LoopState, config: LoopConfig, head: readonly Me
   const model = currentModel(state, config);
   const maxTokens = summaryMaxTokens(state, config, head);
   const thinking = thinkingFor(config, maxTokens);
-  const facts = { thinkingOf: thinking === null ? null : model, endsPaused: false };
-  const request = assemble(state, config, {
-    model,
-    maxTokens,
-    thinking,
-    messages: projectHistory(head, facts),
-    outputConfig: null,
-  });
+  const said = withThinking(head, { model, thinking, endsPaused: false });
+  const request = assemble(state, config, { model, maxTokens, ...said, outputConfig: null });
   // Instructions replace the prompt of the API, so they come with one of ours.
   const own = instructionsOf(state, config) === null ? {} : { instructions: summaryOrder(state, config) };
   return { ...request, compaction: { type: 'summarize', ...own } };

@@ -4,7 +4,7 @@ import type { AssistantBlock, ImageBlock, Message, TextBlock, UserBlock, UserMes
 import { failureIn } from '../recovery.ts';
 import type { LoopState } from '../state.ts';
 import { base64Of, imageFault, type ImageSize, imageSize } from '../wire/image-size.ts';
-import { buildRequest, conversation } from '../wire/request.ts';
+import { conversation, requestMessages } from '../wire/request.ts';
 
 type AnyBlock = AssistantBlock | UserBlock;
 
@@ -76,7 +76,7 @@ function newestMedia(messages: readonly Message[]): ReadonlySet<unknown> {
 function namedBlocks(state: LoopState, config: LoopConfig): ReadonlySet<unknown> {
   const paths = failureIn(state)?.mediaPaths ?? [];
   if (paths.length === 0) return new Set();
-  const { messages } = buildRequest(state, { ...config, profile: 'plain' });
+  const messages = requestMessages(state, config);
   const blocks = paths.map(([message = -1, block = -1, part]) => {
     const outer = messages[message]?.content[block];
     if (part === undefined || !Array.isArray(outer?.['content'])) return outer;

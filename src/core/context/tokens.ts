@@ -63,7 +63,7 @@ export function estimateBlock(block: AnyBlock): number {
       // What else stands in the block is opaque and read by the API alone.
       return estimateText(String(block['content']));
     case 'document':
-      return pageTokens * Math.max(1, Math.ceil(JSON.stringify(block['source']).length / pageCharacters));
+      return pageTokens * Math.max(1, Math.ceil(JSON.stringify(block['source'] ?? null).length / pageCharacters));
     case 'tool_result':
       return messageOverhead + estimateContent(block['content']);
     case 'tool_use':

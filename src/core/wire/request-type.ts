@@ -3,6 +3,8 @@ import type { JsonObject } from '../json.ts';
 
 export interface WireCacheControl {
   readonly type: 'ephemeral';
+  /** How long the API keeps what stands before; left out: five minutes. */
+  readonly ttl?: '5m' | '1h';
 }
 
 /** A content block as sent: the stored block, perhaps with a cache breakpoint. */

@@ -62,9 +62,9 @@ describe('layer 0', () => {
     expect(layered(refused, says('b', png(2_162, 322)))).not.toContainEqual(expect.stringContaining('2162'));
   });
 
-  it('passes over an image that is damaged', () => {
+  it('passes over an image that is damaged: the repair on load has left a note', () => {
     const broken = { type: 'image', source: null } as unknown as ImageBlock;
-    expect(layered(says('a', broken, png(9_000, 1)))).toEqual(['image', expect.stringContaining('9000 x 1')]);
+    expect(layered(says('a', broken, png(9_000, 1)))).toEqual(['[image]', expect.stringContaining('9000 x 1')]);
   });
 
   it('takes the thinking behind the edit with it where a model binds it to what came before', () => {
