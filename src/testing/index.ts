@@ -1,6 +1,7 @@
 /** `escapement/testing`: test your own limits, tools and hooks against the loop. */
 export { validateRequest, type Violation } from '../core/wire/validate.ts';
-export { adversaryEvent, type AdversaryOptions, choicesFrom, type Choose } from './adversary.ts';
+export { adversaryEvent, type AdversaryOptions } from './adversary.ts';
+export { choicesFrom, choicesOf, type Choose } from './choose.ts';
 export { formatTimeline } from './format-timeline.ts';
 export { type ModelEntry, parseScenario, type Scenario, ScenarioError } from './scenario.ts';
 export { scriptedFetch } from './scripted-fetch.ts';
