@@ -10,12 +10,10 @@ import type { Scenario } from './scenario.ts';
 type ToolScript = NonNullable<Scenario['tools']>[string];
 type ToolResult = ToolScript['results'][number];
 
-/** What a simulation counts and is told of. */
+/** What a simulation counts. */
 export interface SimulationProbe {
   toolRuns: number;
   stopHookRuns: number;
-  /** Called when a tool starts. */
-  onToolStart: (toolUseId: string) => void;
 }
 
 /** The n-th item; the last one repeats. */
@@ -24,11 +22,11 @@ function nth<T>(items: readonly T[], index: number): T | undefined {
 }
 
 /** One tool for each entry; what a call gets is the next result of its list. */
-export function scenarioTools(scenario: Scenario, clock: Clock, probe: SimulationProbe): readonly Tool[] {
-  return Object.entries(scenario.tools ?? {}).map(([name, script]) => scriptedTool(name, script, clock, probe));
+export function scenarioTools(scenario: Scenario, clock: Clock): readonly Tool[] {
+  return Object.entries(scenario.tools ?? {}).map(([name, script]) => scriptedTool(name, script, clock));
 }
 
-function scriptedTool(name: string, script: ToolScript, clock: Clock, probe: SimulationProbe): Tool {
+function scriptedTool(name: string, script: ToolScript, clock: Clock): Tool {
   let calls = 0;
   const safe = script.safe === true;
   const readOnly = script.readOnly ?? safe;
@@ -39,11 +37,9 @@ function scriptedTool(name: string, script: ToolScript, clock: Clock, probe: Sim
     isConcurrencySafe: () => safe,
     isReadOnly: () => readOnly,
     isReplaySafe: () => script.replaySafe === true,
-    run: async (_input, { toolUseId, signal }) => {
+    run: async (_input, { signal }) => {
       const result = nth(script.results, calls);
       calls += 1;
-      probe.toolRuns += 1;
-      probe.onToolStart(toolUseId);
       if (result === undefined) return '';
       if ('ms' in result && result.ms !== undefined) await sleep(clock, result.ms, signal);
       return outputOf(result);
