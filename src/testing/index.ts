@@ -2,6 +2,12 @@
 export { validateRequest, type Violation } from '../core/wire/validate.ts';
 export { adversaryEvent, type AdversaryOptions } from './adversary.ts';
 export { choicesFrom, choicesOf, type Choose } from './choose.ts';
+export {
+  abortEverywhere,
+  crashEverywhere,
+  type EverywhereOptions,
+  type EverywhereViolation,
+} from './everywhere.ts';
 export { type Exploration, explore, type ExploredFailure, type ExploreOptions } from './explore.ts';
 export { formatTimeline } from './format-timeline.ts';
 export { randomScenario } from './random-scenario.ts';

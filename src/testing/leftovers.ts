@@ -61,9 +61,9 @@ export class Leftovers {
     };
   }
 
-  /** What is left, one sentence each; forgets the signals of the query. */
-  async found(): Promise<readonly string[]> {
-    await this.#time.settle();
+  /** What is left, one sentence each; forgets the signals of the query. `isGone`: nobody waits for its timers, as after the death of a process. */
+  async found(isGone: boolean): Promise<readonly string[]> {
+    await (isGone ? this.#time.die() : this.#time.settle());
     for (let look = 0; look < looks && childProcesses() > this.#processesBefore; look += 1) await this.#time.settle();
     const timers = this.#time.pending();
     const processes = childProcesses() - this.#processesBefore;

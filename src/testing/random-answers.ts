@@ -81,7 +81,8 @@ function ending(choose: Choose, items: readonly StreamItem[]): StreamItem {
 function stream(choose: Choose): StreamEntry {
   const items = several(choose, 4, () => streamItem(choose));
   const figures = choose(4) === 3 ? { usage: { input: choose(5_000), output: choose(2_000) } } : {};
-  const times = choose(3) === 2 ? { times: 3 } : {};
+  // Some counters need a streak to come to their end.
+  const times = choose(3) === 2 ? { times: pick(choose, [2, 3, 6]) } : {};
   return { stream: [...items, ending(choose, items)], ...figures, ...times };
 }
 

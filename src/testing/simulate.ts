@@ -134,19 +134,21 @@ class Simulation {
       beforeEvent: (index, event, state) => this.#beforeEvent(earlier + index, event, state),
     });
     this.#query = started;
+    let isGone = this.#diesAt() !== null;
     try {
       const terminal = await this.#time.run(this.#consume(started));
       if (terminal !== null) this.#terminals.push(terminal);
     } catch (error) {
       this.#violate(`The query threw: ${error instanceof Error ? error.message : String(error)}`);
+      isGone = true;
+      await started.return();
     }
     this.#user.queryEnded();
     const recorded = journal.recorded();
     this.#recorded = recorded === null ? null : withEarlier(options.resume, recorded);
     if (this.#recorded !== null) this.journals.push(this.#recorded);
     this.#checkLaws(started);
-    for (const left of await this.#leftovers.found()) this.#violate(left);
-    this.#time.clear();
+    for (const left of await this.#leftovers.found(isGone)) this.#violate(left);
   }
 
   /** A signal that nobody aborts: the query must leave no listener on it. */

@@ -1,7 +1,7 @@
 /** The time of a simulation: virtual, or that of the machine for tools that read real files and start real processes. */
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
-import { runInVirtualTime, runUntilIdle, VirtualClock } from './virtual-clock.ts';
+import { quiet, runInVirtualTime, runUntilIdle, VirtualClock } from './virtual-clock.ts';
 
 export interface SimulatedTime {
   readonly clock: Clock;
@@ -11,10 +11,10 @@ export interface SimulatedTime {
   readonly elapsedMs: () => number;
   /** Runs the work to its end. Rejects when nothing could ever end it, as far as that can be seen. */
   readonly run: <Value>(work: Promise<Value>) => Promise<Value>;
-  /** Lets what was cancelled come to rest. */
+  /** Lets what was cancelled come to rest; no timer of virtual time fires for it. */
   readonly settle: () => Promise<void>;
-  /** Forgets every timer, as the end of a process does. */
-  readonly clear: () => void;
+  /** The same, with every timer that waits: what a process leaves behind that dies does not matter. */
+  readonly die: () => Promise<void>;
 }
 
 /** Waits cost nothing; everything that runs must be in process. */
@@ -26,8 +26,10 @@ export function virtualTime(): SimulatedTime {
     pending: () => clock.pending,
     elapsedMs: () => clock.now() - begun,
     run: (work) => runInVirtualTime(clock, work),
-    settle: async () => void (await runUntilIdle(clock, () => false)),
-    clear: () => clock.clear(),
+    settle: () => quiet(clock, () => false),
+    die: async () => {
+      await runUntilIdle(clock, () => false);
+    },
   };
 }
 
@@ -56,14 +58,16 @@ export function realTime(): SimulatedTime {
     },
   };
   const begun = clock.now();
+  const settle = (): Promise<void> => new Promise((resolve) => void systemClock.schedule(resolve, restMs));
   return {
     clock,
     pending: () => timers.size,
     elapsedMs: () => clock.now() - begun,
     run: (work) => work,
-    settle: () => new Promise((resolve) => void systemClock.schedule(resolve, restMs)),
-    clear: () => {
+    settle,
+    die: async () => {
       for (const cancel of timers.values()) cancel();
+      await settle();
     },
   };
 }
