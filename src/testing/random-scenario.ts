@@ -181,8 +181,11 @@ function followUp(choose: Choose): Pick<Scenario, 'then'> {
       return after([next]);
     case 6:
       return after([{ resume: { cut: choose(30) } }, next]);
-    case 7:
-      return after([{ resume: { cut: choose(20) } }, { resume: { cut: choose(40) } }, next]);
+    case 7: {
+      // A process that was resumed dies later than the one before it: time does not go back.
+      const cut = choose(20);
+      return after([{ resume: { cut } }, { resume: { cut: cut + 1 + choose(20) } }, next]);
+    }
     default:
       return {};
   }

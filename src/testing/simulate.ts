@@ -19,6 +19,7 @@ import { brokenPromises } from './shown-laws.ts';
 import { realTime, type SimulatedTime, virtualTime } from './simulated-time.ts';
 import { scenarioModel, simulatedOptions, type SimulationOptions } from './simulation-options.ts';
 import type { SimulationResult } from './simulation-result.ts';
+import { brokenStarts } from './tool-laws.ts';
 
 /** Runs a scenario. Never rejects for what the run does: what may not happen is listed in `violations`. */
 export async function simulate(scenario: Scenario, options: SimulationOptions = {}): Promise<SimulationResult> {
@@ -186,6 +187,8 @@ class Simulation {
   #toolStarts(toolUseId: string): void {
     this.#probe.toolRuns += 1;
     if (this.#diedWith.has(toolUseId)) this.#violate(`The call ${toolUseId} ran again although it is not replay-safe.`);
+    const state = this.#query?.state ?? null;
+    if (state !== null) for (const broken of brokenStarts(state, toolUseId)) this.#violate(broken);
     this.#user.onToolStart(toolUseId);
   }
 

@@ -130,6 +130,24 @@ describe('tools and hooks of one’s own', () => {
     expect(sentences(await abortEverywhere(...withTool(own)))).toEqual(['1 timers are left.']);
   });
 
+  it('are found out by a timer that only an abort in the middle of a run leaves', async () => {
+    const own = ownTool(
+      (_input, { clock, signal }) =>
+        new Promise((resolve) => {
+          clock.schedule(() => resolve('x'), 60_000);
+          signal.addEventListener('abort', () => resolve('gone'), { once: true });
+        }),
+    );
+    const found = await abortEverywhere(...withTool(own));
+    expect(found).toContainEqual({
+      index: 4,
+      moment: 'the tool own1 runs',
+      phase: 'runningTools',
+      what: 'submit',
+      violation: 'Query 1: 1 timers are left.',
+    });
+  });
+
   it('are found out by a listener that they leave', async () => {
     const own = ownTool((_input, { signal }) => {
       signal.addEventListener('abort', () => {});
@@ -149,7 +167,7 @@ describe('tools and hooks of one’s own', () => {
   it('are found out by a process that they leave', { timeout: 60_000 }, async () => {
     const children: ReturnType<typeof spawn>[] = [];
     const own = ownTool((_input, { signal }) => {
-      const child = spawn('sleep', ['20'], { stdio: 'ignore' });
+      const child = spawn('sleep', ['60'], { stdio: 'ignore' });
       children.push(child);
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve('left'), { once: true }));
     });
