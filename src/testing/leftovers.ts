@@ -5,7 +5,7 @@ import type { Tool } from '../tools/tool.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 
 /** How often a process that was killed is looked for again before it counts as left behind. */
-const looks = 50;
+const looks = 15;
 
 /** Learns of every signal that a query hands out, and says what is left on them when it is over. */
 export class Leftovers {

@@ -91,6 +91,10 @@ export const answers: Right = {
     expect([ending(result), result.counts.stopHookRuns]).toEqual(['model_error', 0]);
     expect(result.terminal?.failure?.message).toContain('some_future_reason');
   },
+  B48b: (result) => {
+    expect([ending(result), result.counts.stopHookRuns, result.counts.modelCalls]).toEqual(['model_error', 0, 2]);
+    expect(result.messages).toHaveLength(1);
+  },
 };
 
 /** The first answer as the second request holds it. */
