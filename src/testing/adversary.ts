@@ -8,28 +8,7 @@ import type { JsonObject } from '../core/json.ts';
 import type { AssistantBlock, Usage } from '../core/message.ts';
 import { phaseEffectId, runningTools } from '../core/running.ts';
 import type { LoopState, ToolOutcome, Unfinished } from '../core/state.ts';
-
-/** Draws a number from 0 to `count - 1`. */
-export type Choose = (count: number) => number;
-
-/** Choices from a list; 0 when it is used up, so that shrinking it leads to the mildest adversary. */
-export function choicesFrom(numbers: readonly number[]): Choose {
-  let index = 0;
-  return (count) => {
-    const number = numbers[index] ?? 0;
-    index += 1;
-    return count < 1 ? 0 : Math.abs(Math.trunc(number)) % count;
-  };
-}
-
-function pick<T>(choose: Choose, items: readonly [T, ...T[]]): T {
-  return items[choose(items.length)] ?? items[0];
-}
-
-/** Repeats an item, so that it is drawn more often. */
-function often<T>(times: number, item: T): readonly T[] {
-  return Array.from({ length: times }, () => item);
-}
+import { type Choose, often, pick } from './choose.ts';
 
 const failureClasses: readonly [FailureClass, ...FailureClass[]] = [
   'overloaded',
@@ -299,5 +278,6 @@ function lateEvent(state: LoopState, choose: Choose): LoopEvent {
     { type: 'attachments.collected', effectId, attachments: [text('late')], tools: null, notices: [] },
     { type: 'toolUse.summarized', effectId, text: 'late' },
     { type: 'span.summarized', effectId, text: 'late' },
+    { type: 'context.cleared', effectId, cleared: 500, input: 500 },
   ]);
 }

@@ -85,6 +85,13 @@ describe('arguments', () => {
       files: ['a', 'b'],
       json: true,
     });
+    const flags = { runs: 1_000, seed: 1, config: null, out: null, json: false };
+    expect(parseArguments(['simulate', '--explore'])).toEqual({ name: 'explore', flags });
+    const given = ['--runs', '5', '--seed', '0', '--config', 'c', '--out', 'o', '--json'];
+    expect(parseArguments(['simulate', '--explore', ...given])).toEqual({
+      name: 'explore',
+      flags: { runs: 5, seed: 0, config: 'c', out: 'o', json: true },
+    });
     expect(parseArguments(['bound'])).toEqual({ name: 'bound', config: null });
     expect(parseArguments(['bound', '--config', 'f'])).toEqual({ name: 'bound', config: 'f' });
     for (const argv of [['--help'], ['simulate', '--help'], ['-V']]) {

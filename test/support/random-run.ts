@@ -4,7 +4,8 @@ import type { LoopEvent } from '../../src/core/event.ts';
 import { initialState } from '../../src/core/initial-state.ts';
 import type { Message, UserBlock } from '../../src/core/message.ts';
 import type { LoopState } from '../../src/core/state.ts';
-import { adversaryEvent, type Choose, choicesFrom } from '../../src/testing/adversary.ts';
+import { adversaryEvent } from '../../src/testing/adversary.ts';
+import { type Choose, choicesFrom } from '../../src/testing/choose.ts';
 
 const seed = '00000000-0000-4000-8000-000000000000';
 

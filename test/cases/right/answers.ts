@@ -106,6 +106,10 @@ export const answers: Right = {
     expect([ending(result), result.counts.stopHookRuns]).toEqual(['model_error', 0]);
     expect(result.terminal?.failure?.message).toContain('some_future_reason');
   },
+  B48b: (result) => {
+    expect([ending(result), result.counts.stopHookRuns, result.counts.modelCalls]).toEqual(['model_error', 0, 2]);
+    expect(result.messages).toHaveLength(1);
+  },
 };
 
 /** Signatures of the thinking in the n-th request. */
