@@ -61,7 +61,8 @@ export function paid(state: LoopState, { usage }: Answered): LoopState {
 function accountAfter(query: QueryAccount, state: LoopState, config: LoopConfig): QueryAccount {
   const left = query.taskBudgetRemaining ?? config.taskBudget;
   const taskBudgetRemaining = left === null ? null : Math.max(0, left - contextSize(state, config));
-  return { ...query, measured: null, staged: [], pendingSpan: null, clearedByServer: 0, taskBudgetRemaining };
+  const forgotten = { measured: null, staged: [], pendingSpan: null, refusedSummaries: [] };
+  return { ...query, ...forgotten, clearedByServer: 0, taskBudgetRemaining };
 }
 
 /** A compaction soon after the last one that worked is a refill; anything else sets the row of refills back. */

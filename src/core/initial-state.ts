@@ -94,6 +94,7 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
       spanFailures: 0,
       manualCompaction: start.compact === undefined ? null : { instructions: start.compact.instructions ?? null },
       onDemandOff: false,
+      refusedSummaries: [],
       clearedByServer: 0,
       repeats: { call: '', calls: 0, tool: '', error: '', errors: 0 },
       turn: freshTurn,

@@ -1,7 +1,7 @@
 /** The moves inside an iteration: they start and end effects, and change no carried field but stored messages. */
 import { attemptAnswered, attemptFailed, recordTool, reportBlock, send } from './attempts.ts';
 import { compactedState } from './compaction.ts';
-import { needsCompaction, planCut } from './context/auto-compact.ts';
+import { needsCompaction, planCompaction, planCut } from './context/auto-compact.ts';
 import { applyLayers } from './context/layers.ts';
 import { requestSpan, stageSpan, wantsSpan } from './context/span.ts';
 import type { EventType } from './event.ts';
@@ -24,6 +24,7 @@ import {
   withNotices,
 } from './moves.ts';
 import { hasNoRoom } from './recovery.ts';
+import { isRefusedPlan } from './refused-summaries.ts';
 import { resuming } from './resuming.ts';
 import { settling } from './settling.ts';
 import { isEnded } from './tools/schedule.ts';
@@ -102,7 +103,10 @@ export const inside = {
         on: 'always',
         to: 'compacting',
         when: (state, _event, config) =>
-          needsCompaction(state, config) && !state.query.breakerOpen && planCut(state, config) !== null,
+          needsCompaction(state, config) &&
+          !state.query.breakerOpen &&
+          planCut(state, config) !== null &&
+          !isRefusedPlan(state, config, planCompaction(state, config, { kind: 'auto_compact', cures: null })),
         set: beginAutoCompact,
       }),
     },

@@ -16,10 +16,11 @@ import { applyLayers } from './context/layers.ts';
 import { withoutBoundThinking } from './context/thinking.ts';
 import { keepCut } from './cut.ts';
 import type { EventOf, LoopEvent } from './event.ts';
-import { failureOf } from './failure.ts';
+import { type Failure, failureOf } from './failure.ts';
 import { drawId } from './ids.ts';
 import { noUsage } from './message.ts';
 import { isVerdict } from './recovery.ts';
+import { isRefusedPlan, rememberRefused } from './refused-summaries.ts';
 import { isLive, phaseEffects } from './running.ts';
 import { prefixHashOf } from './session-facts.ts';
 import type { LoopState, ToolRun, ToolSpec } from './state.ts';
@@ -66,20 +67,34 @@ export function compactionWorked(state: LoopState, event: EventOf<'compact.answe
 }
 
 export function mayShrink(state: LoopState, { failure }: EventOf<'compact.failed'>, config: LoopConfig): boolean {
-  const { compaction } = state.scratch;
-  if (compaction === null || !['overflow', 'max_tokens_too_large'].includes(failure.class)) return false;
-  return shorterCompaction(state, config, compaction, failure) !== null;
+  return shorterPlan(rememberRefused(state, config, failure), config, failure) !== null;
 }
 
 export function shrinkCompaction(state: LoopState, event: EventOf<'compact.failed'>, config: LoopConfig): LoopState {
+  const remembered = rememberRefused(state, config, event.failure);
+  const shorter = shorterPlan(remembered, config, event.failure);
+  return shorter === null ? state : beginCompaction(remembered, shorter);
+}
+
+/** The next shorter input of the summariser that is not one that was refused: what is left out may have shown nothing. */
+function shorterPlan(state: LoopState, config: LoopConfig, failure: Failure): ReturnType<typeof shorterCompaction> {
   const { compaction } = state.scratch;
-  const shorter = compaction === null ? null : shorterCompaction(state, config, compaction, event.failure);
-  return shorter === null ? state : beginCompaction(state, shorter);
+  if (compaction === null || !['overflow', 'max_tokens_too_large'].includes(failure.class)) return null;
+  let plan = shorterCompaction(state, config, compaction, failure);
+  while (plan !== null && isRefusedPlan(state, config, plan)) {
+    plan = shorterCompaction(state, config, { ...compaction, ...plan }, failure);
+  }
+  return plan;
 }
 
 export function compactionFailed(state: LoopState, event: LoopEvent, config: LoopConfig): LoopState {
   const why = event.type === 'compact.failed' ? event.failure.message : 'the summary was unusable or freed too little.';
-  const settled = event.type === 'compact.answered' ? paid(state, event) : state;
+  const settled =
+    event.type === 'compact.answered'
+      ? paid(state, event)
+      : event.type === 'compact.failed'
+        ? rememberRefused(state, config, event.failure)
+        : state;
   const refused = event.type === 'compact.failed' && event.failure.status === 400;
   return failedState(announceFailure(settled, config, why), config, refused);
 }

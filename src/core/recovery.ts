@@ -1,10 +1,11 @@
 /** Predicates of the recovery ladders: what may still be tried. Every one of them is bounded by a counter. */
 import { isShrinking, type LoopConfig } from './config.ts';
-import { planCut } from './context/auto-compact.ts';
+import { planCompaction, planCut } from './context/auto-compact.ts';
 import { canDrain } from './context/collapse.ts';
 import { outputFloor } from './context/thresholds.ts';
 import { failureOf, type Failure } from './failure.ts';
 import { chance } from './ids.ts';
+import { isRefusedPlan } from './refused-summaries.ts';
 import type { LoopState, Verdict } from './state.ts';
 import { conversation, fittingMaxTokens, room, wantedMaxTokens } from './wire/request.ts';
 
@@ -77,10 +78,11 @@ export function mayDrain(state: LoopState): boolean {
   return canDrain(conversation(state), state.query.staged);
 }
 
-/** The one reactive compaction of this turn is unused, wanted, and has something to summarise. */
+/** The one reactive compaction of this turn is unused, wanted, and has something to summarise that was not refused. */
 export function mayCompactReactively(state: LoopState, config: LoopConfig): boolean {
   if (!config.reactiveCompact || isShrinking(config) || state.carried.hasAttemptedReactiveCompact) return false;
-  return planCut(state, config, true) !== null;
+  if (planCut(state, config, true) === null) return false;
+  return !isRefusedPlan(state, config, planCompaction(state, config, { kind: 'reactive_compact', cures: 'overflow' }));
 }
 
 /** The `max_tokens` that an escalation would set; null when the rung must be skipped. */

@@ -217,6 +217,8 @@ export interface QueryAccount {
   readonly manualCompaction: ManualCompaction | null;
   /** The API refused to summarise by itself: it is not asked again in this query. */
   readonly onDemandOff: boolean;
+  /** Hashes of the requests for summaries that the API refused since the last one that worked. */
+  readonly refusedSummaries: readonly string[];
   /** Tokens that the API said it left out of its newest request by itself. */
   readonly clearedByServer: number;
   readonly repeats: Repeats;
