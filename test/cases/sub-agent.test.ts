@@ -45,7 +45,7 @@ function agentTool(): { readonly agent: Tool; readonly children: { requests: () 
         signal,
         deps: { clock },
       });
-      for await (const _item of running);
+      while ((await running.next()).done !== true);
       child.ended = running.terminal?.reason ?? 'never';
       return JSON.stringify(running.state?.carried.messages.at(-1)?.content ?? []);
     },

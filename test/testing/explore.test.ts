@@ -21,16 +21,16 @@ describe('randomScenario', () => {
 
   it('draws every key of the format that a run depends on', () => {
     const all = JSON.stringify(drawn);
-    const keys = [
-      ...['text', 'block', 'thinking', 'redacted', 'tool', 'json', 'open', 'serverTool', 'serverResult', 'message'],
-      ...['usage', 'blockStop', 'wait', 'ping', 'stop', 'error', 'eof', 'reset', 'stall', 'status', 'body', 'raw'],
-      ...['headers', 'tooLongOver', 'times', 'throws', 'hangs', 'size', 'content', 'cancelsSiblings', 'isError'],
-      ...['safe', 'readOnly', 'replaySafe', 'staged', 'small', 'block', 'pass', 'prevent', 'crash', 'deny', 'allow'],
-      ...['ask', 'input', 'context', 'permissions', 'abort', 'submit', 'phase', 'after', 'resume', 'cut', 'prompt'],
-      ...['fallbackModels', 'thinking', 'tokenBudget', 'taskBudget', 'autoCompact', 'reactiveCompact', 'snip'],
-      ...['collapse', 'microcompact', 'querySource', 'maxOutputTokens', 'maxTurns', 'toolConcurrency', 'profile'],
-      ...['permissionMode', 'limits', 'contextWindow'],
-    ];
+    const keys = `
+      text block thinking redacted tool json open serverTool serverResult message usage blockStop
+      wait ping stop error eof reset stall status body raw headers tooLongOver
+      times throws hangs size content cancelsSiblings isError safe readOnly replaySafe staged small
+      block pass prevent crash deny allow ask input context permissions abort submit
+      phase after resume cut prompt fallbackModels thinking tokenBudget taskBudget autoCompact reactiveCompact snip
+      collapse microcompact querySource maxOutputTokens maxTurns toolConcurrency profile permissionMode limits contextWindow
+    `
+      .trim()
+      .split(/\s+/);
     expect(keys.filter((key) => !all.includes(`"${key}":`))).toEqual([]);
   });
 
