@@ -11,7 +11,8 @@ const looks = 15;
 export class Leftovers {
   readonly #time: SimulatedTime;
   readonly #signals = new Map<AbortSignal, string>();
-  readonly #processesBefore = childProcesses();
+  /** What was there before, or was reported already. */
+  #known = { timers: 0, processes: childProcesses() };
 
   constructor(time: SimulatedTime) {
     this.#time = time;
@@ -64,9 +65,11 @@ export class Leftovers {
   /** What is left, one sentence each; forgets the signals of the query. `isGone`: nobody waits for its timers, as after the death of a process. */
   async found(isGone: boolean): Promise<readonly string[]> {
     await (isGone ? this.#time.die() : this.#time.settle());
-    for (let look = 0; look < looks && childProcesses() > this.#processesBefore; look += 1) await this.#time.settle();
-    const timers = this.#time.pending();
-    const processes = childProcesses() - this.#processesBefore;
+    for (let look = 0; look < looks && childProcesses() > this.#known.processes; look += 1) await this.#time.settle();
+    const now = { timers: this.#time.pending(), processes: childProcesses() };
+    const timers = now.timers - this.#known.timers;
+    const processes = now.processes - this.#known.processes;
+    this.#known = now;
     const listeners = [...this.#signals].filter(([signal]) => getEventListeners(signal, 'abort').length > 0);
     this.#signals.clear();
     return [

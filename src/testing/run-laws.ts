@@ -15,13 +15,15 @@ function replayLaw(recorded: RecordedQuery, state: LoopState): readonly string[]
   return JSON.stringify(replay(recorded)) === JSON.stringify(state) ? [] : ['The journal replays to another state.'];
 }
 
-function boundLaw({ config, initial }: RecordedQuery, { query, carried }: LoopState): readonly string[] {
+function boundLaw({ config, initial, events }: RecordedQuery, { query, carried }: LoopState): readonly string[] {
+  // A request that was under way when the process died is sent once more.
+  const resumptions = events.filter(({ type }) => type === 'query.resumed').length;
   const turns = config.maxTurns === null ? carried.turnCount : 1;
   // A query that compacts asks the summariser, as often as its input may be made shorter, and nobody else.
   const byHand = { modelCalls: 0, summaryCalls: config.limits.compactionShrinks + 1 };
   const worst = initial.query.manualCompaction === null ? bound(config) : byHand;
   const over = (name: string, calls: number, most: number): readonly string[] =>
-    calls > most * turns ? [`${calls} ${name} calls are more than the bound ${most * turns}.`] : [];
+    calls > most * turns + resumptions ? [`${calls} ${name} calls are more than the bound ${most * turns}.`] : [];
   return [
     ...over('model', query.modelCalls, worst.modelCalls),
     ...over('summary', query.summaryCalls, worst.summaryCalls),
