@@ -68,7 +68,8 @@ function imagesOf(message: Message): readonly AnyBlock[] {
 }
 
 function newestMedia(messages: readonly Message[]): ReadonlySet<unknown> {
-  const newest = messages.findLast((message) => message.content.some(holdsMedia));
+  // What was refused is not sent: without its media the request would be the same.
+  const newest = messages.findLast((message) => !message.refused && message.content.some(holdsMedia));
   return new Set<unknown>(newest === undefined ? [] : mediaOf(newest));
 }
 

@@ -59,4 +59,9 @@ export const transport: Right = {
     expect(shown(result, 'error')).toEqual([]);
     expect(blocksOf(result.messages).filter(({ type }) => type === 'image')).toHaveLength(20);
   },
+  B69b: (result) => {
+    // The image stays in the history and out of the request: nothing is there to be replaced.
+    expect(result.terminals.map(({ reason }) => reason)).toEqual(['completed', 'image_error', 'completed']);
+    expect(models(result)).toHaveLength(3);
+  },
 };
