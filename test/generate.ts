@@ -7,6 +7,7 @@ import { inside } from '../src/core/inside.ts';
 import { table } from '../src/core/table.ts';
 import { terminals } from '../src/core/terminal.ts';
 import type { Transition } from '../src/core/transition.ts';
+import { errorTable } from './bench/tokens.ts';
 
 const root = new URL('../', import.meta.url);
 
@@ -99,6 +100,10 @@ function readme(): string {
   return withPart(withContinues, 'terminals', whyTable('terminal', terminals));
 }
 
+function tokenCountPage(): string {
+  return withPart(readFileSync(new URL('docs/token-count.md', root), 'utf8'), 'errors', errorTable());
+}
+
 /** Every generated file: its path from the top and its content. */
 export function generatedFiles(): readonly (readonly [string, string])[] {
   return [
@@ -106,6 +111,7 @@ export function generatedFiles(): readonly (readonly [string, string])[] {
     ['machines/agent-loop.mmd', chartMermaid()],
     ['docs/transitions.md', transitionsPage()],
     ['README.md', readme()],
+    ['docs/token-count.md', tokenCountPage()],
   ];
 }
 
