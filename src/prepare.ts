@@ -24,7 +24,7 @@ import { findLimits, knownLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
 import { checkOptions, type LoopOptions, loopOptionsSchema, toLoopConfig } from './options.ts';
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
-import { checkMessages, checkRecorded } from './session/schemas.ts';
+import { checkMessages, checkRecorded, checkSession } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
 import type { CanUseTool } from './tools/can-use-tool.ts';
 import { parseRule } from './tools/permission-rules.ts';
@@ -106,6 +106,7 @@ export function prepare(options: QueryOptions): Prepared {
   const loopOptions = loopOptionsOf(options);
   checkOptions(loopOptions);
   if (options.messages !== undefined) checkMessages(options.messages);
+  if (options.session !== undefined && options.session !== null) checkSession(options.session);
   if (options.resume !== undefined) checkRecorded(options.resume);
   const parts = partsOf(options);
   return {
@@ -241,6 +242,7 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'toolUseContext',
   'queued',
   'staged',
+  'session',
   'apiKey',
   'baseUrl',
   'fetch',
@@ -271,6 +273,7 @@ function startOf({
   toolUseContext,
   queued,
   staged,
+  session,
 }: QueryOptions): Omit<QueryStart, 'seed' | 'tools'> {
   return {
     ...(prompt === undefined ? {} : { prompt }),
@@ -278,6 +281,7 @@ function startOf({
     ...(toolUseContext === undefined ? {} : { toolUseContext }),
     ...(queued === undefined ? {} : { queued }),
     ...(staged === undefined ? {} : { staged }),
+    ...(session === undefined ? {} : { session }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** `escapement "..."`: a query against a real model, or the demo. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { sessionFacts } from '../core/session.ts';
 import { watchPath } from '../inspect/watch-path.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
 import type { QueryOptions } from '../prepare.ts';
@@ -102,5 +103,6 @@ function historyOf({ state, query }: ShownQuery): Partial<QueryOptions> {
     messages: state.carried.messages,
     toolUseContext: state.carried.toolUseContext,
     queued: query.queued,
+    session: sessionFacts(state),
   };
 }

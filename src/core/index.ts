@@ -75,6 +75,7 @@ export type {
   TurnCounters,
   WaitingPhase,
 } from './state.ts';
+export { type SessionFacts, sessionFacts, type SessionFigure } from './session.ts';
 export { allows, follow, step, type Step } from './step.ts';
 export { table, type Row, type RowKind } from './table.ts';
 export { terminals } from './terminal.ts';

@@ -1,8 +1,10 @@
 /** The state before the first event. */
 import type { LoopConfig, ModelLimits } from './config.ts';
 import { withoutBoundThinking } from './context/auto-compact.ts';
+import { systemTokens } from './context/tokens.ts';
 import { idAt } from './ids.ts';
 import { noUsage, type Message, type UserBlock } from './message.ts';
+import { believedFacts, type SessionFacts } from './session.ts';
 import { type LoopState, type QueuedMessage, type Scratch, type StagedCollapse, stateVersion } from './state.ts';
 import type { ToolSpec, TurnCounters } from './state.ts';
 import type { ToolUseContext } from './tools/context.ts';
@@ -48,6 +50,11 @@ export interface QueryStart {
   /** User messages that earlier queries accepted and did not take; they come before `prompt`. */
   readonly queued?: readonly QueuedMessage[];
   readonly staged?: readonly StagedCollapse[];
+  /**
+   * What the query before learnt: `sessionFacts(state)`, or `ingestSession()` for a stored history. A figure for the context
+   * holds only for the same history, system prompt and tools; nothing of it holds for another model. Default: nothing.
+   */
+  readonly session?: SessionFacts | null;
 }
 
 /** The state in phase `ready`: `step` it with `query.started`. */
@@ -58,6 +65,9 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
     return idAt(start.seed, drawn);
   };
   const messages = openingMessages(start, newId);
+  const tools = start.tools ?? [];
+  const configured = { limits: limitsOf(config, 0), systemTokens: systemTokens(config) };
+  const { measured, tokenRatio, limits } = believedFacts(start.session, messages, tools, config);
   return {
     version: stateVersion,
     phase: 'ready',
@@ -78,8 +88,9 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
       seed: start.seed,
       drawn,
       modelIndex: 0,
-      limits: limitsOf(config, 0),
-      tools: start.tools ?? [],
+      limits: limits ?? configured.limits,
+      configured,
+      tools,
       queued: [],
       staged: start.staged ?? [],
       turn: freshTurn,
@@ -92,8 +103,8 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
       budgetMarks: [],
       taskBudgetRemaining: null,
       breakerOpen: false,
-      measured: null,
-      tokenRatio: 1,
+      measured,
+      tokenRatio,
       usage: noUsage,
       modelCalls: 0,
       summaryCalls: 0,

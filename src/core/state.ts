@@ -181,6 +181,8 @@ export interface QueryAccount {
   /** Index in `config.models`. */
   readonly modelIndex: number;
   readonly limits: ModelLimits;
+  /** What the configuration said at the start: limits of the first model, tokens of the system prompt. */
+  readonly configured: { readonly limits: ModelLimits; readonly systemTokens: number };
   readonly tools: readonly ToolSpec[];
   readonly queued: readonly QueuedMessage[];
   readonly staged: readonly StagedCollapse[];

@@ -2,6 +2,7 @@
 import { bound } from '../core/bound.ts';
 import type { LoopEvent } from '../core/event.ts';
 import type { Emitted } from '../core/output.ts';
+import { sessionFacts } from '../core/session.ts';
 import type { ContinueName, LoopState, Terminal } from '../core/state.ts';
 import { watchPath } from '../inspect/watch-path.ts';
 import type { QueryOptions } from '../prepare.ts';
@@ -10,7 +11,7 @@ import { memoryJournal, type RecordedQuery } from '../session/journal.ts';
 import { createMemoryStore } from '../tools/result-store.ts';
 import { brokenLaws } from './run-laws.ts';
 import type { Scenario } from './scenario.ts';
-import { scenarioHistory, scenarioPrompt, scenarioStaged } from './scenario-history.ts';
+import { scenarioHistory, scenarioPrompt, scenarioSession, scenarioStaged } from './scenario-history.ts';
 import { scenarioHooks, scenarioPermissions, scenarioTools, type SimulationProbe } from './scenario-tools.ts';
 import { scriptedFetch } from './scripted-fetch.ts';
 import { ScriptedModel } from './scripted-model.ts';
@@ -108,6 +109,7 @@ class Simulation {
       ...this.#options,
       ...(prompt === undefined ? {} : { prompt: scenarioPrompt(prompt) }),
       messages: history,
+      session: scenarioSession(this.#scenario, 'scripted-model'),
       staged: scenarioStaged(this.#scenario, history),
     });
     for (const next of then) {
@@ -126,6 +128,7 @@ class Simulation {
       messages: state?.carried.messages ?? [],
       ...(state === null || state === undefined ? {} : { toolUseContext: state.carried.toolUseContext }),
       queued: this.#query?.queued ?? [],
+      session: state === null || state === undefined ? null : sessionFacts(state),
     });
   }
 

@@ -43,6 +43,7 @@ describe('the table of options', () => {
       toolUseContext: true,
       queued: true,
       staged: true,
+      session: true,
       apiKey: true,
       baseUrl: true,
       fetch: true,

@@ -73,7 +73,8 @@ export function estimateMessages(messages: readonly Message[], from = 0): number
 
 const toolsCache = new WeakMap<object, number>();
 
-function estimateTools(tools: readonly ToolSpec[]): number {
+/** Tokens of a tool list; each list is measured once. */
+export function estimateTools(tools: readonly ToolSpec[]): number {
   const known = toolsCache.get(tools);
   if (known !== undefined) return known;
   const tokens = tools.length === 0 ? 0 : estimateText(JSON.stringify(tools));
@@ -83,7 +84,12 @@ function estimateTools(tools: readonly ToolSpec[]): number {
 
 /** Tokens of system prompt and tools, which no compaction can free. */
 export function fixedTokens(state: LoopState, config: LoopConfig): number {
-  return config.systemTokens + estimateText(config.system) + estimateTools(state.query.tools);
+  return systemTokens(config) + estimateTools(state.query.tools);
+}
+
+/** Tokens of the system prompt, and of what every request is said to hold beside it. */
+export function systemTokens(config: LoopConfig): number {
+  return config.systemTokens + estimateText(config.system);
 }
 
 /** Estimates a history as a whole, with what is fixed: the one measure in which compactions are compared. */
@@ -125,5 +131,9 @@ export function learnRatio(ratio: number, estimated: number, reported: number): 
   if (estimated < 1 || reported < 1) return ratio;
   const learnt = ratio * (reported / estimated);
   const careful = learnt < 1 ? Math.min(1, learnt * keptOnTop) : learnt;
-  return Math.min(ratioRange.most, Math.max(ratioRange.least, careful));
+  return clampRatio(careful);
+}
+
+export function clampRatio(ratio: number): number {
+  return Math.min(ratioRange.most, Math.max(ratioRange.least, ratio));
 }
