@@ -70,6 +70,7 @@ const base = setup({
     collectAttachments: missing('collectAttachments'),
     runTool: missing('runTool'),
     summarizeToolUse: missing('summarizeToolUse'),
+    summarizeSpan: missing('summarizeSpan'),
   },
   guards: {
     allows: ({ context, event }, params: { readonly row: string }) => {
@@ -86,12 +87,12 @@ const chart = base.extend({
       const before = stateFor(row, context.state);
       return { before, state: follow(row, before, event, context.config) };
     }),
-    // Tools and their summary outlive the phase that they started in, so no state invokes them.
-    perform: base.enqueueActions(({ context: { before, state }, enqueue }) => {
+    // Tools and background summaries outlive the phase that they started in, so no state invokes them.
+    perform: base.enqueueActions(({ context: { before, state, config }, enqueue }) => {
       const spawned = spawnedIds(state);
       for (const id of spawnedIds(before)) if (!spawned.includes(id)) enqueue.stopChild(id);
       for (const output of state.outbox.slice(before.outbox.length)) enqueue.emit(output);
-      for (const effect of spawnedBetween(before, state)) {
+      for (const effect of spawnedBetween(before, state, config)) {
         enqueue.spawnChild(effect.type as 'runTool', { id: effect.id, input: effect as EffectOf<'runTool'> });
       }
     }),

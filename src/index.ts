@@ -1,10 +1,10 @@
 /** `escapement`: the loop of a coding agent, ready to run. */
 export { type Clock, systemClock } from './clock.ts';
 export type { Emitted, Observation, Output } from './core/output.ts';
+export { sessionFacts, type SessionFacts, type SessionFigure } from './core/session-facts.ts';
 export type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
 export type { Message, Usage, UserBlock } from './core/message.ts';
 export type { PermissionRule } from './core/tools/context.ts';
-export { type SessionFacts, sessionFacts, type SessionFigure } from './core/session.ts';
 export { ingestMessages, type LooseMessage } from './core/wire/ingest.ts';
 export { ingestSession } from './core/wire/ingest-session.ts';
 export { type ActorHost, loopActors, performEffect } from './effects/actors.ts';
@@ -22,6 +22,7 @@ export { resume } from './session/resume.ts';
 export { builtInTools } from './tools/builtin/index.ts';
 export type { CanUseTool, PermissionAnswer, PermissionRequest } from './tools/can-use-tool.ts';
 export { createFileStore, createMemoryStore, type ResultStore } from './tools/result-store.ts';
+export type { ImageGoal, ScaledImage, ScaleImage } from './tools/scale-image.ts';
 export {
   type Tool,
   tool,

@@ -19,6 +19,22 @@ const limits = z.strictObject({
   compactionShrinks: count.optional(),
   refills: count.optional(),
   refillTurns: count.optional(),
+  spanFailures: count.optional(),
+  repeatsBeforeAdvice: count.optional(),
+});
+
+const share = z.number().min(0).max(1);
+
+const layers = z.strictObject({
+  snipAbove: share.optional(),
+  snipTo: share.optional(),
+  clearAbove: share.optional(),
+  clearKeep: z.int().positive().optional(),
+  clearTools: z.array(z.string().min(1)).optional(),
+  leastFreed: share.optional(),
+  stageAbove: share.optional(),
+  commitAbove: share.optional(),
+  spanSize: share.optional(),
 });
 
 const delays = z.strictObject({
@@ -40,9 +56,10 @@ export const loopOptionsSchema = z.strictObject({
   model: z.string().min(1).optional(),
   fallbackModels: z.array(z.string().min(1)).optional(),
   smallModel: z.string().min(1).nullable().optional(),
-  /** Overrides what the API says of the models, in tokens. */
+  /** Override what the API says of the models; the first two in tokens. */
   contextWindow: tokens.optional(),
   modelMaxOutput: tokens.optional(),
+  onDemandCompaction: z.boolean().optional(),
   system: z.string().optional(),
   systemTokens: count.optional(),
   querySource: z.string().min(1).optional(),
@@ -57,6 +74,8 @@ export const loopOptionsSchema = z.strictObject({
   collapse: z.boolean().optional(),
   snip: z.boolean().nullable().optional(),
   microcompact: z.enum(['off', 'local', 'server']).optional(),
+  layers: layers.optional(),
+  messageResultChars: count.min(1).optional(),
   buffers: buffers.optional(),
   protectedTail: count.optional(),
   minimumFreed: z.number().min(0).max(1).optional(),
@@ -86,12 +105,13 @@ export interface ConfigFacts {
  */
 export function toLoopConfig(options: LoopOptions, facts: ConfigFacts): LoopConfig {
   const checked = checkOptions(options);
-  const { model, fallbackModels, contextWindow, modelMaxOutput, thinking, snip, ...same } = checked;
+  const { model, fallbackModels, contextWindow, modelMaxOutput, onDemandCompaction, thinking, snip, ...same } = checked;
   const models = [model ?? defaultConfig.models[0]!, ...(fallbackModels ?? [])];
   const known = Object.entries(facts.modelLimits);
   const override = (found: ModelLimits): ModelLimits => ({
     contextWindow: contextWindow ?? found.contextWindow,
     maxOutput: Math.min(modelMaxOutput ?? found.maxOutput, contextWindow ?? found.contextWindow),
+    onDemandCompaction: onDemandCompaction ?? found.onDemandCompaction ?? false,
   });
   const config: LoopConfig = {
     ...defaultConfig,
@@ -104,6 +124,7 @@ export function toLoopConfig(options: LoopOptions, facts: ConfigFacts): LoopConf
     limits: { ...defaultConfig.limits, ...defined(checked.limits ?? {}) },
     delays: { ...defaultConfig.delays, ...defined(checked.delays ?? {}) },
     buffers: { ...defaultConfig.buffers, ...defined(checked.buffers ?? {}) },
+    layers: { ...defaultConfig.layers, ...defined(checked.layers ?? {}) },
     stopHooks: facts.stopHooks,
     microcompactor: facts.microcompactor,
   };

@@ -17,19 +17,23 @@ import type { EffectRunner, EffectRunners } from './effects/io.ts';
 import { runStopHooks } from './effects/run-stop-hooks.ts';
 import { runTool } from './effects/run-tool.ts';
 import { streamModel } from './effects/stream-model.ts';
+import { summarizeSpan } from './effects/summarize-span.ts';
 import { summarizeToolUse } from './effects/summarize-tool-use.ts';
 import { type Hooks, noHooks } from './hooks/hook.ts';
 import { type ClientOptions, createClient } from './model/client.ts';
-import { findLimits, knownLimits } from './model/limits.ts';
+import { findLimits, tableLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
-import { checkOptions, type LoopOptions, loopOptionsSchema, toLoopConfig } from './options.ts';
+import { checkCompact, loopOptionsOf } from './host-options.ts';
+import { checkOptions, type LoopOptions, toLoopConfig } from './options.ts';
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
 import { checkMessages, checkRecorded, checkSession } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
 import type { CanUseTool } from './tools/can-use-tool.ts';
+import { fitStart } from './tools/fit-images.ts';
 import { parseRule } from './tools/permission-rules.ts';
 import { createRegistry, type ToolRegistry } from './tools/registry.ts';
 import { createFileStore, type ResultStore } from './tools/result-store.ts';
+import { type ScaleImage, scaleWithSharp } from './tools/scale-image.ts';
 import type { Tool } from './tools/tool.ts';
 
 /** What a query uses of the world; each may be replaced, for tests and for other runtimes. */
@@ -40,6 +44,8 @@ export interface QueryDeps {
   readonly compact?: EffectRunner<'compact'>;
   /** Replaces context layer 2. Must be pure. */
   readonly microcompact?: Layer;
+  /** Makes an image smaller that the API would refuse. Default: `sharp`, where that optional package is installed. */
+  readonly scaleImage?: ScaleImage;
   /** Called once, for the seed that every id derives from. Default: a random uuid. */
   readonly uuid?: () => string;
   /** Every timer runs on it. Default: the clock of the system. */
@@ -105,8 +111,9 @@ interface Resolved {
 export function prepare(options: QueryOptions): Prepared {
   const loopOptions = loopOptionsOf(options);
   checkOptions(loopOptions);
+  checkCompact(options);
   if (options.messages !== undefined) checkMessages(options.messages);
-  if (options.session !== undefined && options.session !== null) checkSession(options.session);
+  if (options.session !== undefined) checkSession(options.session);
   if (options.resume !== undefined) checkRecorded(options.resume);
   const parts = partsOf(options);
   return {
@@ -122,7 +129,7 @@ export function prepare(options: QueryOptions): Prepared {
         runners: runnersOf(options, parts, config.smallModel),
         journal: options.journal ?? memoryJournal(),
         clock: options.deps?.clock ?? systemClock,
-        start: { ...startOf(options), tools: parts.registry.specs() },
+        start: { ...(await fitStart(startOf(options), parts.scaleImage)), tools: parts.registry.specs() },
       };
     },
   };
@@ -137,6 +144,7 @@ interface Parts {
   readonly hooks: Hooks;
   readonly client: () => ReturnType<typeof createClient>;
   readonly callModel: CallModel;
+  readonly scaleImage: ScaleImage;
   readonly cwd: string;
   readonly roots: readonly string[];
 }
@@ -156,30 +164,37 @@ function partsOf(options: QueryOptions): Parts {
     hooks: { ...noHooks, ...options.hooks },
     client,
     callModel: options.deps?.callModel ?? transport(),
+    scaleImage: options.deps?.scaleImage ?? scaleWithSharp,
     cwd,
     roots: [cwd, ...(options.additionalRoots ?? []).map(folder)],
   };
 }
 
 function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | null): EffectRunners {
-  const { registry, hooks, callModel, cwd, roots } = parts;
+  const { registry, hooks, callModel, scaleImage, cwd, roots } = parts;
   return {
     streamModel: streamModel({ callModel, verdictOf: registry.verdictOf }),
     compact: options.deps?.compact ?? compact({ callModel }),
     runStopHooks: runStopHooks({ hooks: hooks.stop }),
-    collectAttachments: collectAttachments({ providers: options.attachments ?? [], registry: () => registry }),
+    collectAttachments: collectAttachments({
+      providers: options.attachments ?? [],
+      registry: () => registry,
+      scaleImage,
+    }),
     runTool: runTool({
       registry: () => registry,
       hooks,
       rules: options.rules ?? [],
       canUseTool: options.canUseTool ?? null,
       store: options.resultStore ?? createFileStore(join(tmpdir(), 'escapement', randomUUID())),
+      scaleImage,
       cwd,
       roots,
       abortGraceMs: options.abortGraceMs ?? defaultAbortGraceMs,
       ...(options.log === undefined ? {} : { log: options.log }),
     }),
     summarizeToolUse: summarizeToolUse({ callModel, smallModel }),
+    summarizeSpan: summarizeSpan({ callModel }),
   };
 }
 
@@ -218,55 +233,6 @@ async function limitsFor(
   return findLimits(client, models, options.signal);
 }
 
-function tableLimits(models: readonly string[]): LoopConfig['modelLimits'] {
-  return Object.fromEntries(
-    models.flatMap((model) => {
-      const limits = knownLimits(model);
-      return limits === null ? [] : [[model, limits]];
-    }),
-  );
-}
-
-/** The options that are plain data and that the schema knows; a misspelt name must not pass in silence. */
-function loopOptionsOf(options: QueryOptions): LoopOptions {
-  const unknown = Object.keys(options).filter((name) => !(name in loopOptionsSchema.shape) && !hostOptions.has(name));
-  if (unknown.length > 0) {
-    throw new TypeError(`query() has no option ${unknown.join(', ')}: look for a misspelt name.`);
-  }
-  return Object.fromEntries(Object.entries(options).filter(([name]) => name in loopOptionsSchema.shape));
-}
-
-const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, keyof LoopOptions>>([
-  'prompt',
-  'messages',
-  'toolUseContext',
-  'queued',
-  'staged',
-  'session',
-  'apiKey',
-  'baseUrl',
-  'fetch',
-  'headers',
-  'tools',
-  'cwd',
-  'additionalRoots',
-  'rules',
-  'canUseTool',
-  'hooks',
-  'attachments',
-  'signal',
-  'abortGraceMs',
-  'idleTimeoutMs',
-  'deadlineMs',
-  'resultStore',
-  'log',
-  'journal',
-  'resume',
-  'inspect',
-  'beforeEvent',
-  'deps',
-]);
-
 function startOf({
   prompt,
   messages,
@@ -274,6 +240,7 @@ function startOf({
   queued,
   staged,
   session,
+  compact: byHand,
 }: QueryOptions): Omit<QueryStart, 'seed' | 'tools'> {
   return {
     ...(prompt === undefined ? {} : { prompt }),
@@ -282,6 +249,7 @@ function startOf({
     ...(queued === undefined ? {} : { queued }),
     ...(staged === undefined ? {} : { staged }),
     ...(session === undefined ? {} : { session }),
+    ...(byHand === undefined ? {} : { compact: byHand }),
   };
 }
 

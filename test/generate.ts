@@ -8,6 +8,7 @@ import { table } from '../src/core/table.ts';
 import { terminals } from '../src/core/terminal.ts';
 import type { Transition } from '../src/core/transition.ts';
 import { errorTable } from './bench/tokens.ts';
+import { layersTable } from './docs/layers-table.ts';
 
 const root = new URL('../', import.meta.url);
 
@@ -94,6 +95,10 @@ function withPart(page: string, name: string, part: string): string {
   return `${page.slice(0, from + begin.length)}\n\n${part}\n\n${page.slice(to)}`;
 }
 
+async function contextPage(): Promise<string> {
+  return withPart(readFileSync(new URL('docs/context.md', root), 'utf8'), 'layers', await layersTable());
+}
+
 function readme(): string {
   const page = readFileSync(new URL('README.md', root), 'utf8');
   const withContinues = withPart(page, 'continues', whyTable('continue', continues));
@@ -105,24 +110,27 @@ function tokenCountPage(): string {
 }
 
 /** Every generated file: its path from the top and its content. */
-export function generatedFiles(): readonly (readonly [string, string])[] {
+async function generatedFiles(): Promise<readonly (readonly [string, string])[]> {
   return [
     ['machines/agent-loop.json', chartJson()],
     ['machines/agent-loop.mmd', chartMermaid()],
     ['docs/transitions.md', transitionsPage()],
     ['README.md', readme()],
     ['docs/token-count.md', tokenCountPage()],
+    ['docs/context.md', await contextPage()],
   ];
 }
 
-function check(): void {
-  const stale = generatedFiles().filter(([path, content]) => readFileSync(new URL(path, root), 'utf8') !== content);
+async function check(): Promise<void> {
+  const stale = (await generatedFiles()).filter(
+    ([path, content]) => readFileSync(new URL(path, root), 'utf8') !== content,
+  );
   if (stale.length === 0) return;
   process.stderr.write(`Out of date: ${stale.map(([path]) => path).join(', ')}. Run npm run generate and commit.\n`);
   process.exitCode = 1;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (process.argv.includes('--check')) check();
-  else for (const [path, content] of generatedFiles()) writeFileSync(new URL(path, root), content);
+  if (process.argv.includes('--check')) await check();
+  else for (const [path, content] of await generatedFiles()) writeFileSync(new URL(path, root), content);
 }

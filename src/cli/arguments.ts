@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { PermissionMode, WireProfile } from '../core/config.ts';
 import { parseRule } from '../tools/permission-rules.ts';
+import type { ExploreFlags } from './explore-command.ts';
 import { UsageError } from './io.ts';
 
 const outputFormats = ['text', 'json', 'stream-json'] as const;
@@ -12,6 +13,7 @@ const permissionModes: readonly PermissionMode[] = ['default', 'acceptEdits', 'p
 
 export interface RunFlags {
   readonly print: boolean;
+  readonly interactive: boolean;
   readonly outputFormat: OutputFormat;
   readonly model?: string;
   readonly fallbackModel: readonly string[];
@@ -26,10 +28,14 @@ export interface RunFlags {
   readonly demo: boolean;
 }
 
+/** How many scenarios `--explore` draws when nothing else is said: some seconds of work. */
+const defaultRuns = 1_000;
+
 /** What was asked for. */
 export type CliCommand =
   | { readonly name: 'run'; readonly prompt: string; readonly flags: RunFlags }
   | { readonly name: 'simulate'; readonly files: readonly string[]; readonly json: boolean }
+  | { readonly name: 'explore'; readonly flags: ExploreFlags }
   | { readonly name: 'bound'; readonly config: string | null }
   /** Help or the version: the text to print. */
   | { readonly name: 'print'; readonly text: string };
@@ -98,6 +104,7 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .addHelpText('after', exitHelp)
     .argument('[prompt...]', 'what to do; read from the standard input when it is piped')
     .option('-p, --print', 'print the final text only', false)
+    .option('-i, --interactive', 'ask what to do next after each answer; /compact shortens the conversation', false)
     .addOption(new Option('--output-format <format>', 'how to print').choices(outputFormats).default('text'))
     .option('--model <name>', 'the model to ask', name)
     .option('--fallback-model <name>', 'takes over when the model is overloaded; may be repeated', collect(name), [])
@@ -119,15 +126,43 @@ function buildProgram(set: (command: CliCommand) => void): Command {
   program
     .command('simulate')
     .description('run scenario files through the real engine in virtual time')
-    .argument('<file...>', 'scenario files')
+    .argument('[file...]', 'scenario files')
     .option('--json', 'print the whole result as JSON', false)
-    .action((files: readonly string[], { json }: { readonly json: boolean }) => set({ name: 'simulate', files, json }));
+    .option('--explore', 'draw scenarios at random; the first that breaks a law is made small and written', false)
+    .option('--runs <number>', `with --explore: how many; default ${defaultRuns}`, wholeNumber)
+    .option('--seed <number>', 'with --explore: the same seed draws the same scenarios; default 1', seedNumber)
+    .option('--config <file>', 'with --explore: options of query() as JSON, for every scenario', name)
+    .option('--out <file>', 'with --explore: where a failing scenario goes', name)
+    .action((files: readonly string[], flags: SimulateFlags) => set(simulateCommand(files, flags)));
   program
     .command('bound')
     .description('print the largest number of model calls that a query can cost')
     .option('--config <file>', 'options of query() as JSON')
     .action(({ config }: { readonly config?: string }) => set({ name: 'bound', config: config ?? null }));
   return program;
+}
+
+interface SimulateFlags {
+  readonly json: boolean;
+  readonly explore: boolean;
+  readonly runs?: number;
+  readonly seed?: number;
+  readonly config?: string;
+  readonly out?: string;
+}
+
+/** Files or `--explore`, and its flags with it alone: a flag that does nothing would be a mistake that nobody sees. */
+function simulateCommand(files: readonly string[], flags: SimulateFlags): CliCommand {
+  const { json, explore, runs = defaultRuns, seed = 1, config = null, out = null } = flags;
+  if (explore) {
+    if (files.length > 0) throw new UsageError('With --explore scenarios are drawn: give no files.');
+    return { name: 'explore', flags: { runs, seed, config, out, json } };
+  }
+  if (files.length === 0)
+    throw new UsageError("Missing required argument 'file': name scenario files, or say --explore.");
+  const useless = (['runs', 'seed', 'config', 'out'] as const).find((flag) => flags[flag] !== undefined);
+  if (useless !== undefined) throw new UsageError(`--${useless} goes with --explore only.`);
+  return { name: 'simulate', files, json };
 }
 
 /** For a flag that may be repeated: each value is checked and put behind those before it. */
@@ -153,6 +188,14 @@ function wholeNumber(value: string): number {
   const number = Number(value);
   if (!/^\d+$/.test(value) || !Number.isSafeInteger(number) || number < 1)
     throw new InvalidArgumentError('It must be a whole number above 0.');
+  return number;
+}
+
+function seedNumber(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(number)) {
+    throw new InvalidArgumentError('It must be a whole number, 0 or more.');
+  }
   return number;
 }
 

@@ -29,6 +29,10 @@ async function run(argv: readonly string[], io: CliIo): Promise<number> {
       const { simulateCommand } = await import('./simulate-command.ts');
       return await simulateCommand(command.files, command.json, io);
     }
+    case 'explore': {
+      const { exploreCommand } = await import('./explore-command.ts');
+      return await exploreCommand(command.flags, io);
+    }
     case 'bound': {
       const { boundCommand } = await import('./bound-command.ts');
       return boundCommand(command.config, io);

@@ -2,9 +2,9 @@
 import type { Terminal } from '../core/state.ts';
 
 export const exitStatus = {
-  /** The query completed and the model said that it is done; every file of `simulate` ran without a violation. */
+  /** The query completed and the model said that it is done; every scenario of `simulate` ran without a violation. */
   done: 0,
-  /** The query ended in any other way; a file of `simulate` had a violation. */
+  /** The query ended in any other way; a scenario of `simulate` had a violation. */
   notDone: 1,
   /** The command cannot be carried out as it was given. */
   usage: 2,

@@ -144,7 +144,8 @@ function dimText(item: Emitted): string | null {
     case 'tombstone':
       return `(the text above was dropped: ${visible(item.why)})`;
     case 'notice':
-      return visibleProse(item.text);
+      // The boundary right before it says the same.
+      return typeof item.compaction?.tokensAfter === 'number' ? null : visibleProse(item.text);
     case 'boundary':
       return `(${item.kind}: ${item.tokensBefore} to ${item.tokensAfter} tokens)`;
     case 'tool_use_summary':

@@ -1,7 +1,7 @@
 /** `escapement "..."`: a query against a real model, or the demo. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { sessionFacts } from '../core/session.ts';
+import { sessionFacts } from '../core/session-facts.ts';
 import { watchPath } from '../inspect/watch-path.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
 import type { QueryOptions } from '../prepare.ts';
@@ -34,17 +34,41 @@ export async function runCommand(prompt: string, flags: RunFlags, io: CliIo): Pr
 }
 
 async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo): Promise<number> {
-  const asked = prompt === '' ? await readPiped(io) : prompt;
-  if (asked.trim() === '') throw new UsageError('There is no prompt: say what to do, as in escapement "fix the bug".');
+  if (flags.interactive && !(isForPeople(flags) && canAsk(io))) {
+    throw new UsageError('--interactive needs a terminal and the output format text.');
+  }
+  const asked = await firstPrompt(prompt, flags, io);
+  if (asked === null) return exitStatus.done;
   await checkAddress(flags, io);
   let shown: ShownQuery | null = null;
   for (let next: string | null = asked; next !== null; next = await nextPrompt(shown, flags, io)) {
+    const compact = compactCommand(next);
+    if (compact !== null && shown === null) {
+      throw new UsageError('There is nothing to compact yet: /compact shortens a conversation that has begun.');
+    }
     const renderer = rendererFor(flags, io);
     const options = optionsOf(cwd, flags, renderer, io);
     const before: Partial<QueryOptions> = shown === null ? {} : historyOf(shown);
-    shown = await runQuery({ ...options, ...before, prompt: next }, renderer, io);
+    const asks = compact === null ? { prompt: next } : { compact };
+    shown = await runQuery({ ...options, ...before, ...asks }, renderer, io);
   }
   return shown === null ? exitStatus.notDone : statusOf(shown.terminal);
+}
+
+/** What to do first; null when the person asked for nothing. */
+async function firstPrompt(prompt: string, flags: RunFlags, io: CliIo): Promise<string | null> {
+  if (prompt === '' && flags.interactive) return askNext(io);
+  const asked = prompt === '' ? await readPiped(io) : prompt;
+  if (asked.trim() === '') throw new UsageError('There is no prompt: say what to do, as in escapement "fix the bug".');
+  return asked;
+}
+
+/** `/compact`, and what the summary should look after; null for anything else. */
+function compactCommand(line: string): NonNullable<QueryOptions['compact']> | null {
+  const said = /^\/compact(?:\s+(?<instructions>.*))?$/s.exec(line.trim());
+  if (said === null) return null;
+  const instructions = said.groups?.['instructions']?.trim() ?? '';
+  return instructions === '' ? {} : { instructions };
 }
 
 /** The API itself is not looked at: that it does not answer is no fault of the command. */
@@ -90,10 +114,15 @@ function folderOf(flags: RunFlags, io: CliIo): string {
   throw new UsageError(`The folder ${folder} of --cwd is not there: name one that exists.`);
 }
 
-/** After an interruption at a terminal the conversation can go on from the history that was kept; null ends it. */
+/** At a terminal the conversation can go on from the history that was kept: after an interruption, and if it was asked for. */
 async function nextPrompt(shown: ShownQuery | null, flags: RunFlags, io: CliIo): Promise<string | null> {
   const isInterrupted = shown !== null && statusOf(shown.terminal) === exitStatus.interrupted;
-  if (!isInterrupted || !isForPeople(flags) || !canAsk(io)) return null;
+  if (!isInterrupted && !flags.interactive) return null;
+  return isForPeople(flags) && canAsk(io) ? askNext(io) : null;
+}
+
+/** One line of the person at the terminal; null ends the conversation. */
+async function askNext(io: CliIo): Promise<string | null> {
   const line = await askLine(io, 'What now? (nothing ends) ');
   return line === null || line.trim() === '' ? null : line;
 }
@@ -103,6 +132,7 @@ function historyOf({ state, query }: ShownQuery): Partial<QueryOptions> {
     messages: state.carried.messages,
     toolUseContext: state.carried.toolUseContext,
     queued: query.queued,
+    staged: state.query.staged,
     session: sessionFacts(state),
   };
 }

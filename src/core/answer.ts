@@ -1,4 +1,6 @@
 /** From the blocks of an attempt to what history keeps of it. */
+import type { LoopConfig } from './config.ts';
+import { withinMessageBudget } from './context/message-budget.ts';
 import { isUsable, learnRatio } from './context/tokens.ts';
 import type { FailureClass } from './failure.ts';
 import { drawId } from './ids.ts';
@@ -119,9 +121,9 @@ function tombstone(state: LoopState, messageId: string, why: string): LoopState 
   return show(state, { type: 'tombstone', messageId, why });
 }
 
-/** Puts the results of all tool runs behind the answer, in the order of the calls, and shows them. */
-export function keepResults(state: LoopState): LoopState {
-  const { toolRuns } = state.scratch;
+/** Puts the results of all tool runs behind the answer, in the order of the calls and within their total, and shows them. */
+export function keepResults(state: LoopState, config: LoopConfig): LoopState {
+  const toolRuns = withinMessageBudget(state.scratch.toolRuns, config.messageResultChars);
   if (toolRuns.length === 0) return state;
   const attachments = toolRuns.flatMap((run) => run.outcome?.attachments ?? []);
   const [query, id] = drawId(state.query);
@@ -130,9 +132,9 @@ export function keepResults(state: LoopState): LoopState {
 }
 
 /** As `keepResults`, with an error result for every run that has none. */
-export function keepResultsWith(state: LoopState, why: (run: ToolRun) => string): LoopState {
+export function keepResultsWith(state: LoopState, config: LoopConfig, why: (run: ToolRun) => string): LoopState {
   const toolRuns = endAll(state.scratch.toolRuns, why);
-  return keepResults({ ...state, scratch: { ...state.scratch, toolRuns } });
+  return keepResults({ ...state, scratch: { ...state.scratch, toolRuns } }, config);
 }
 
 function resultOf(run: ToolRun): ToolResultBlock {
@@ -166,7 +168,7 @@ export function judge(scratch: Scratch): Verdict {
   return end.type === 'failed' ? judgeFailure(end.failure.class) : judgeAnswer(scratch, end.stopReason);
 }
 
-function judgeFailure(kind: FailureClass): Verdict {
+export function judgeFailure(kind: FailureClass): Verdict {
   switch (kind) {
     case 'overloaded':
     case 'rate_limit':

@@ -1,8 +1,9 @@
 /** The life of one attempt: how it is sent, what it reports, how it is asked again. */
 import { addNote, accountFor, dropAttempt, judge, keepAnswer, keepResults, noAttempt, show } from './answer.ts';
 import type { LoopConfig } from './config.ts';
-import { stripThinking, withoutBoundThinking } from './context/auto-compact.ts';
+import { withConversation } from './context/edit.ts';
 import { replaceMedia } from './context/media.ts';
+import { stripThinking, withoutBoundThinking } from './context/thinking.ts';
 import { estimateMessages, fixedTokens } from './context/tokens.ts';
 import type { EventOf } from './event.ts';
 import type { Failure } from './failure.ts';
@@ -133,7 +134,7 @@ function adopt(state: LoopState, failure: Failure): LoopState {
   const messages = state.carried.messages.length + state.scratch.additions.length;
   const query = {
     ...state.query,
-    limits: { contextWindow: window ?? limits.contextWindow, maxOutput: maxOutput ?? limits.maxOutput },
+    limits: { ...limits, contextWindow: window ?? limits.contextWindow, maxOutput: maxOutput ?? limits.maxOutput },
     measured: input === null ? measured : { tokens: input, messages },
   };
   return { ...state, query };
@@ -197,9 +198,9 @@ function isServerToolUse({ type }: Message['content'][number]): boolean {
 }
 
 /** Tells the model what was wrong: with error results when there are tool uses to answer, with a note else. */
-export function reaskMalformed(state: LoopState): LoopState {
+export function reaskMalformed(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
   const answerable = state.scratch.toolRuns.length > 0 && state.scratch.toolRuns.every((run) => run.outcome !== null);
-  if (answerable) return reask(keepResults(keepAnswer(state, 'whole')), 'malformedAnswers');
+  if (answerable) return reask(keepResults(keepAnswer(state, 'whole'), config), 'malformedAnswers');
   const dropped = dropAttempt(state, 'it asked for tools in a form that cannot be run');
   return reask(addNote(dropped, 'continue_request', malformedNote), 'malformedAnswers');
 }
@@ -239,13 +240,8 @@ export function resendWithoutMedia(state: LoopState, _event: unknown, config: Lo
   const before = conversation(state);
   const messages = withoutBoundThinking(before, replaceMedia(state, config) ?? before);
   const asked = reask(dropAttempt(state, 'media were too large and are replaced'), 'mediaReplaced');
-  const count = asked.carried.messages.length;
-  return {
-    ...asked,
-    carried: { ...asked.carried, messages: messages.slice(0, count) },
-    scratch: { ...asked.scratch, additions: messages.slice(count) },
-    query: { ...asked.query, measured: null },
-  };
+  const edited = withConversation(asked, messages);
+  return { ...edited, query: { ...edited.query, measured: null } };
 }
 
 /** Puts an outcome on its run and lets the next tools start. */

@@ -2,17 +2,15 @@
 import { note, show, userMessage } from './answer.ts';
 import type { LoopConfig } from './config.ts';
 import { applyCompaction, freedEnough } from './context/auto-compact.ts';
-import { contextSize } from './context/tokens.ts';
+import { contextSize, estimateHistory } from './context/tokens.ts';
 import type { EventOf } from './event.ts';
 import { drawId } from './ids.ts';
-import { addUsage, isBlank, type Message } from './message.ts';
+import { type AssistantMessage, addUsage, isBlank, type Message, type UserMessage } from './message.ts';
 import type { AutoCompactTracking, Compaction, LoopState, QueryAccount } from './state.ts';
 import type { ToolUseContext } from './tools/context.ts';
+import { conversation, currentModel } from './wire/request.ts';
 
 type Answered = EventOf<'compact.answered'>;
-
-/** Stop reasons of a summary that is whole: one that was asked for as an answer, and one that the API made by itself. */
-const wholeSummaries: ReadonlySet<string | null> = new Set(['end_turn', 'compaction']);
 
 /**
  * The state after the summary has replaced what it summarises; null when the compaction failed: the summary is empty,
@@ -20,10 +18,10 @@ const wholeSummaries: ReadonlySet<string | null> = new Set(['end_turn', 'compact
  */
 export function compactedState(state: LoopState, event: Answered, config: LoopConfig): LoopState | null {
   const { compaction } = state.scratch;
-  if (compaction === null || !wholeSummaries.has(event.stopReason) || isBlank(event.text)) return null;
   const [drawn, id] = drawId(paid(state, event).query);
-  const text = note(`Summary of the conversation so far: ${event.text}`);
-  const result = applyCompaction(state, config, compaction, userMessage(id, 'summary', [{ type: 'text', text }]));
+  const summary = summaryFrom(event, id, currentModel(state, config));
+  if (compaction === null || summary === null) return null;
+  const result = applyCompaction(state, config, compaction, summary);
   if (!freedEnough(result, state, config)) return null;
   const { messages, tokensBefore, tokensAfter } = result;
   const carried = {
@@ -34,8 +32,25 @@ export function compactedState(state: LoopState, event: Answered, config: LoopCo
   };
   const query = accountAfter(drawn, state, config);
   const scratch = { ...state.scratch, additions: [], compaction: null };
-  const boundary = { type: 'boundary', kind: compaction.kind, tokensBefore, tokensAfter } as const;
-  return show({ ...state, carried, scratch, query }, boundary);
+  const { kind } = compaction;
+  const shown = show({ ...state, carried, scratch, query }, { type: 'boundary', kind, tokensBefore, tokensAfter });
+  const text = `Compacted the conversation: about ${tokensBefore} tokens became about ${tokensAfter}.`;
+  const notice = { stage: 'PostCompact', kind, tokensBefore, tokensAfter } as const;
+  return show(shown, { type: 'notice', text, compaction: notice });
+}
+
+/** The message that stands for what was summarised: a whole text of a model, or the API's own block as it came. */
+function summaryFrom(
+  { text, block, stopReason }: Answered,
+  id: string,
+  model: string,
+): UserMessage | AssistantMessage | null {
+  if (block !== null && stopReason === 'compaction') {
+    const isUsable = typeof block.content === 'string' && !isBlank(block.content);
+    return isUsable ? { role: 'assistant', id, model, content: [block], refused: false } : null;
+  }
+  if (stopReason !== 'end_turn' || isBlank(text)) return null;
+  return userMessage(id, 'summary', [{ type: 'text', text: note(`Summary of the conversation so far: ${text}`) }]);
 }
 
 /** A summary is paid for, whether or not it can be used. */
@@ -46,7 +61,7 @@ export function paid(state: LoopState, { usage }: Answered): LoopState {
 function accountAfter(query: QueryAccount, state: LoopState, config: LoopConfig): QueryAccount {
   const left = query.taskBudgetRemaining ?? config.taskBudget;
   const taskBudgetRemaining = left === null ? null : Math.max(0, left - contextSize(state, config));
-  return { ...query, measured: null, staged: [], taskBudgetRemaining };
+  return { ...query, measured: null, staged: [], pendingSpan: null, clearedByServer: 0, taskBudgetRemaining };
 }
 
 /** A compaction soon after the last one that worked is a refill; anything else sets the row of refills back. */
@@ -62,8 +77,11 @@ function compactedTracking(state: LoopState, compaction: Compaction, config: Loo
   };
 }
 
-/** The state after a proactive compaction that failed: one failure more, the breaker perhaps open, the history as it was. */
-export function failedState(state: LoopState, config: LoopConfig): LoopState {
+/**
+ * The state after a proactive compaction that failed: one failure more, the breaker perhaps open, the history as it was.
+ * `refused`: the API said no to the request itself.
+ */
+export function failedState(state: LoopState, config: LoopConfig, refused: boolean): LoopState {
   const tracking = state.carried.autoCompactTracking;
   const failures = tracking.failures + 1;
   const breakerOpen = state.query.breakerOpen || failures >= config.limits.compactionFailures;
@@ -71,8 +89,27 @@ export function failedState(state: LoopState, config: LoopConfig): LoopState {
     ...state,
     carried: { ...state.carried, autoCompactTracking: { ...tracking, failures } },
     scratch: { ...state.scratch, compaction: null },
-    query: { ...state.query, breakerOpen },
+    query: { ...state.query, breakerOpen, onDemandOff: state.query.onDemandOff || refused },
   };
+}
+
+/** Says that a compaction begins, and how large the context is. */
+export function announceCompaction(state: LoopState, config: LoopConfig): LoopState {
+  const { compaction } = state.scratch;
+  if (compaction === null) return state;
+  const tokensBefore = estimateHistory(conversation(state), state, config);
+  const notice = { stage: 'PreCompact', kind: compaction.kind, tokensBefore, tokensAfter: null } as const;
+  const text = `Compacting the conversation of about ${tokensBefore} tokens.`;
+  return show(state, { type: 'notice', text, compaction: notice });
+}
+
+/** Says that a compaction failed and why; the history is as it was. */
+export function announceFailure(state: LoopState, config: LoopConfig, why: string): LoopState {
+  const { compaction } = state.scratch;
+  if (compaction === null) return state;
+  const tokensBefore = estimateHistory(conversation(state), state, config);
+  const notice = { stage: 'PostCompact', kind: compaction.kind, tokensBefore, tokensAfter: null } as const;
+  return show(state, { type: 'notice', text: `Compaction failed: ${why}`, compaction: notice });
 }
 
 /** Keeps the files whose content the model can still see: those that a tool use in `messages` names. */

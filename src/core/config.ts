@@ -22,6 +22,8 @@ export type ThinkingOption = 'off' | 'adaptive' | number;
 export interface ModelLimits {
   readonly contextWindow: number;
   readonly maxOutput: number;
+  /** The API can summarise a conversation for this model by itself. Left out: no. */
+  readonly onDemandCompaction?: boolean;
 }
 
 /** Every bound that keeps recovery from spinning. */
@@ -50,6 +52,10 @@ export interface RecoveryLimits {
   readonly refills: number;
   /** A need for compaction within so many turns of the last one that worked is a refill. Default 3. */
   readonly refillTurns: number;
+  /** Spans in a row that the small model could not summarise before collapse stops asking. Default 3. */
+  readonly spanFailures: number;
+  /** Equal calls with equal results in a row, or equal errors of one tool, after which a note advises the model. Default 10. */
+  readonly repeatsBeforeAdvice: number;
 }
 
 export interface RetryDelays {
@@ -71,6 +77,28 @@ export interface ContextBuffers {
   readonly compactBuffer: number;
   /** The hard limit stands this far under the effective window. Default 3,000, at most 5 %. */
   readonly blockBuffer: number;
+}
+
+/** When each layer begins and how far it goes; shares are of the size at which auto-compact begins. */
+export interface ContextLayers {
+  /** Snip begins at this share. Default 0.8. */
+  readonly snipAbove: number;
+  /** Snip drops turns until this share is left. Default 0.6. */
+  readonly snipTo: number;
+  /** Microcompact begins at this share. Default 0.6. */
+  readonly clearAbove: number;
+  /** Newest calls of the named tools whose results stay; at least 1. Default 5. */
+  readonly clearKeep: number;
+  /** Tools whose old results may be cleared. Default: the built-in ones, which can be asked again. */
+  readonly clearTools: readonly string[];
+  /** A clearing must free this share of the context, and a span must fill this share, to be worth it. Default 0.05. */
+  readonly leastFreed: number;
+  /** Collapse has spans summarised from this share on. Default 0.7. */
+  readonly stageAbove: number;
+  /** Collapse puts summaries in the place of their spans at this share. Default 0.9. */
+  readonly commitAbove: number;
+  /** Largest span, as a share. Default 0.2, the distance between staging and committing. */
+  readonly spanSize: number;
 }
 
 export interface LoopConfig {
@@ -103,11 +131,17 @@ export interface LoopConfig {
   readonly autoCompact: boolean;
   /** Summarise once a turn when the API says that the input is too long. Default true. */
   readonly reactiveCompact: boolean;
+  /** Has old spans summarised by the small model before they must go. Needs `smallModel`. Default false. */
   readonly collapse: boolean;
+  /** Drops the oldest turns before anything is summarised. Default false: what is dropped is gone. */
   readonly snip: boolean;
+  /** `local` clears old tool results in the history; `server` has the API clear them; `plain` servers cannot. Default off. */
   readonly microcompact: 'off' | 'local' | 'server';
+  readonly layers: ContextLayers;
   /** Replaces layer 2. Must be pure: a replay calls it again. Default null: the built-in one. */
   readonly microcompactor: Layer | null;
+  /** Characters that the results of one message may have together; those of tools that limit themselves do not count. Default 200,000. */
+  readonly messageResultChars: number;
   readonly buffers: ContextBuffers;
   /** Tokens at the end of the history that compaction leaves as they are. Default 8,000, at most 10 % of the window. */
   readonly protectedTail: number;
@@ -141,6 +175,20 @@ export const defaultLimits: RecoveryLimits = {
   compactionShrinks: 3,
   refills: 3,
   refillTurns: 3,
+  spanFailures: 3,
+  repeatsBeforeAdvice: 10,
+};
+
+export const defaultLayers: ContextLayers = {
+  snipAbove: 0.8,
+  snipTo: 0.6,
+  clearAbove: 0.6,
+  clearKeep: 5,
+  clearTools: ['Bash', 'Edit', 'Glob', 'Grep', 'Read', 'Write'],
+  leastFreed: 0.05,
+  stageAbove: 0.7,
+  commitAbove: 0.9,
+  spanSize: 0.2,
 };
 
 /** The defaults of every option; a caller changes what differs: `{ ...defaultConfig, maxTurns: 20 }`. */
@@ -165,7 +213,9 @@ export const defaultConfig: LoopConfig = {
   collapse: false,
   snip: false,
   microcompact: 'off',
+  layers: defaultLayers,
   microcompactor: null,
+  messageResultChars: 200_000,
   buffers: { outputReserve: 20_000, compactBuffer: 13_000, blockBuffer: 3_000 },
   protectedTail: 8_000,
   minimumFreed: 0.1,

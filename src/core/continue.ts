@@ -1,15 +1,12 @@
 /** The seven ways an iteration starts again. Each writes all ten carried fields; only `next_turn` sets a guard back. */
-import { addNote, dropAttempt, show } from './answer.ts';
+import { addNote, dropAttempt } from './answer.ts';
 import { budgetGoesOn, budgetNudge } from './budget.ts';
 import { compactedState } from './compaction.ts';
 import { isSubAgent, isShrinking, type LoopConfig } from './config.ts';
-import { withoutBoundThinking } from './context/auto-compact.ts';
-import { commitCollapses } from './context/collapse.ts';
-import { measuredAfterEdit } from './context/edit.ts';
-import { estimateHistory } from './context/tokens.ts';
+import { commitAll } from './context/collapse.ts';
 import { keepCut } from './cut.ts';
 import type { EventOf } from './event.ts';
-import { drawId, idAt } from './ids.ts';
+import { drawId } from './ids.ts';
 import { emptyScratch, freshTurn } from './initial-state.ts';
 import { withNotices } from './moves.ts';
 import { escalatedMaxTokens, isOverflow, isVerdict, mayDrain, mayRecoverOutput } from './recovery.ts';
@@ -161,21 +158,11 @@ function nextSummary(state: LoopState, config: LoopConfig): readonly [QueryAccou
 
 function drain(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
   const answered = keepCut(state);
-  const before = conversation(answered);
-  const { staged, seed, drawn, turn } = answered.query;
-  const committed = commitCollapses(before, staged, (index) => idAt(seed, drawn + 1 + index));
-  const messages = withoutBoundThinking(before, committed);
-  const query = {
-    ...answered.query,
-    drawn: drawn + staged.length,
-    staged: [],
-    measured: measuredAfterEdit(answered, messages, config),
-    turn: { ...turn, drains: turn.drains + 1 },
-  };
-  const tokensBefore = estimateHistory(before, answered, config);
-  const tokensAfter = estimateHistory(messages, answered, config);
-  const shown = show({ ...answered, query }, { type: 'boundary', kind: 'collapse', tokensBefore, tokensAfter });
-  return goOn(shown, { ...kept(answered, 'collapse_drain_retry'), messages });
+  const carried = { ...answered.carried, messages: conversation(answered) };
+  const drained = commitAll({ ...answered, carried, scratch: { ...answered.scratch, additions: [] } }, config);
+  const { turn } = drained.query;
+  const query = { ...drained.query, turn: { ...turn, drains: turn.drains + 1 } };
+  return goOn({ ...drained, query }, kept(drained, 'collapse_drain_retry'));
 }
 
 function reactivelyCompacted(state: LoopState, event: EventOf<'compact.answered'>, config: LoopConfig): LoopState {

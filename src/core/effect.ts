@@ -2,7 +2,7 @@
 import type { JsonObject } from './json.ts';
 import type { Message } from './message.ts';
 import type { Output } from './output.ts';
-import type { ToolDecision, ToolSpec } from './state.ts';
+import type { Compaction, ToolDecision, ToolSpec } from './state.ts';
 import type { ToolUseContext } from './tools/context.ts';
 import type { WireRequest } from './wire/request-type.ts';
 
@@ -14,8 +14,8 @@ export interface EffectTypes {
     readonly delayMs: number;
     readonly request: WireRequest;
   };
-  /** Send `request` and answer with the whole text: `compact.answered` or `compact.failed`. */
-  compact: { readonly kind: 'auto_compact' | 'reactive_compact'; readonly request: WireRequest };
+  /** Send `request` and answer with the whole summary: `compact.answered` or `compact.failed`. */
+  compact: { readonly kind: Compaction['kind']; readonly request: WireRequest };
   /** Run one tool through the pipeline; answer with `tool.ended`. */
   runTool: {
     readonly toolUseId: string;
@@ -30,6 +30,8 @@ export interface EffectTypes {
   runStopHooks: { readonly stopHookActive: boolean; readonly messages: readonly Message[] };
   /** Have the small model write one line on the tools of the last turn; answer with `toolUse.summarized`. */
   summarizeToolUse: { readonly toolUseIds: readonly string[]; readonly messages: readonly Message[] };
+  /** Have the small model summarise a span of the history; answer with `span.summarized`. */
+  summarizeSpan: { readonly request: WireRequest };
 }
 
 export type EffectName = keyof EffectTypes;

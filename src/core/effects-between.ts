@@ -1,6 +1,7 @@
 /** Effects follow from states: what runs after an event and did not before is started, what runs no more is cancelled. */
 import type { LoopConfig } from './config.ts';
-import { buildCompactRequest } from './context/auto-compact.ts';
+import { buildCompactRequest } from './context/compact-request.ts';
+import { buildSpanRequest } from './context/span.ts';
 import type { Effect, EffectOf, RunningEffect } from './effect.ts';
 import type { LoopEvent } from './event.ts';
 import { phaseEffectId, phaseEffects, runningTools } from './running.ts';
@@ -32,12 +33,13 @@ export function effectsBetween(
 
 const nothing: readonly RunningEffect[] = [];
 
-/** Effects that one move starts and that outlive its phase: tools, and the summary of the tools of a turn. */
-export function spawnedBetween(before: LoopState, after: LoopState): readonly RunningEffect[] {
+/** Effects that one move starts and that outlive its phase: tools, and what small models write in the background. */
+export function spawnedBetween(before: LoopState, after: LoopState, config: LoopConfig): readonly RunningEffect[] {
   const tools = startedTools(before, after);
   const summary = startedSummary(before, after);
-  if (summary === null) return tools.length === 0 ? nothing : tools;
-  return [...tools, summary];
+  const span = startedSpan(before, after, config);
+  if (summary === null && span === null) return tools.length === 0 ? nothing : tools;
+  return [...tools, ...(summary === null ? [] : [summary]), ...(span === null ? [] : [span])];
 }
 
 /** The effect that the phase waits for. Only for a phase that has one. */
@@ -91,6 +93,13 @@ function startedSummary(before: LoopState, after: LoopState): EffectOf<'summariz
   return { type: 'summarizeToolUse', id: pending.effectId, toolUseIds: pending.toolUseIds, messages: turn };
 }
 
+/** The summary of a span that starts now, or null. */
+function startedSpan(before: LoopState, after: LoopState, config: LoopConfig): EffectOf<'summarizeSpan'> | null {
+  const span = after.query.pendingSpan;
+  if (span === null || span.effectId === before.query.pendingSpan?.effectId) return null;
+  return { type: 'summarizeSpan', id: span.effectId, request: buildSpanRequest(after, config, span) };
+}
+
 /** Ids of everything that runs: the effect of the phase first. */
 export function runningIds(state: LoopState): readonly string[] {
   const ids: string[] = [];
@@ -99,6 +108,7 @@ export function runningIds(state: LoopState): readonly string[] {
   for (const run of state.scratch.toolRuns) if (isRunning(run)) ids.push(run.effectId);
   const summary = state.carried.pendingToolUseSummary;
   if (summary !== null) ids.push(summary.effectId);
+  if (state.query.pendingSpan !== null) ids.push(state.query.pendingSpan.effectId);
   return ids;
 }
 

@@ -2,7 +2,6 @@
 import { addNote, dropAttempt, keepAnswer, keepResultsWith, reportedBlocks, show } from './answer.ts';
 import type { LoopConfig } from './config.ts';
 import { whatFills } from './context/auto-compact.ts';
-import { fixedTokens } from './context/tokens.ts';
 import type { EventOf } from './event.ts';
 import type { Failure } from './failure.ts';
 import { emptyScratch } from './initial-state.ts';
@@ -56,15 +55,17 @@ function finish(state: LoopState, ending: Ending, terminalOf: (facts: TerminalFa
       pendingToolUseSummary: null,
     },
     scratch: emptyScratch,
+    query: { ...shown.query, pendingSpan: null },
     terminal,
   };
 }
 
 export const emptyDetail = 'The model answered with thinking and nothing else, twice.';
+export const nothingToCompact = 'There is nothing to compact: the conversation is short.';
 export const uselessSummary = 'The conversation was summarised, but the summary was unusable or freed too little.';
 
 export function fullDetail(state: LoopState, config: LoopConfig): string {
-  return `${whatFills(state, fixedTokens(state, config))} Shorten it or start a new session.`;
+  return `${whatFills(state, config)} Shorten it or start a new session.`;
 }
 
 export function stopHookDetail(config: LoopConfig, errors: readonly string[]): string {
@@ -77,24 +78,29 @@ export function stopWord(state: LoopState): string | null {
 }
 
 /** What is kept of an answer that broke off: its whole blocks, its unfinished text, a result for every whole tool use. */
-export function keepBroken(state: LoopState): LoopState {
+export function keepBroken(state: LoopState, config: LoopConfig): LoopState {
   const { end: ended } = state.scratch;
   const unfinished = ended?.type === 'failed' ? ended.unfinished : null;
-  return keepBlocks(state, unfinished, () => 'No result: the answer of the model broke off.');
+  return keepBlocks(state, config, unfinished, () => 'No result: the answer of the model broke off.');
 }
 
-function keepBlocks(state: LoopState, unfinished: Unfinished | null, why: (run: ToolRun) => string): LoopState {
-  return keepResultsWith(keepAnswer(state, 'broken', unfinished), why);
+function keepBlocks(
+  state: LoopState,
+  config: LoopConfig,
+  unfinished: Unfinished | null,
+  why: (run: ToolRun) => string,
+): LoopState {
+  return keepResultsWith(keepAnswer(state, 'broken', unfinished), config, why);
 }
 
 /** After a limit the cut answer stays without its tools, and nobody is asked to go on; after an error what broke off stays. */
-export function keepLimited(state: LoopState): LoopState {
+export function keepLimited(state: LoopState, config: LoopConfig): LoopState {
   const isCut = state.scratch.end?.type === 'answered' && isVerdict(state, 'output_limit', 'overflow');
-  return isCut ? keepCutAnswer(state) : keepBroken(state);
+  return isCut ? keepCutAnswer(state) : keepBroken(state, config);
 }
 
 export function outputLimitReached(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
-  return complete(keepLimited(state), 'output_limit', { failure: shownFailure(state, config) });
+  return complete(keepLimited(state, config), 'output_limit', { failure: shownFailure(state, config) });
 }
 
 /** The history with the newest words of the user, and everything behind them, left out of later requests. */
@@ -132,7 +138,7 @@ function refusedAnswer(state: LoopState): readonly Message[] {
 
 export function modelFailed(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
   const detail = isVerdict(state, 'malformed') ? 'malformed_tool_use_exhausted' : modelDetail(state, config);
-  return end(keepBroken(state), 'model_error', { failure: shownFailure(state, config), detail });
+  return end(keepBroken(state, config), 'model_error', { failure: shownFailure(state, config), detail });
 }
 
 function modelDetail(state: LoopState, config: LoopConfig): string {
@@ -146,13 +152,13 @@ const interruption = {
   tools: 'The user interrupted while tools were running.',
 };
 
-export function abortedStreaming(state: LoopState, event: EventOf<'abort'>): LoopState {
-  const kept = keepBlocks(state, event.unfinished, whyAborted);
+export function abortedStreaming(state: LoopState, event: EventOf<'abort'>, config: LoopConfig): LoopState {
+  const kept = keepBlocks(state, config, event.unfinished, whyAborted);
   return end(interrupted(kept, event, interruption.streaming), 'aborted_streaming', {});
 }
 
-export function abortedTools(state: LoopState, event: EventOf<'abort'>): LoopState {
-  const kept = state.phase === 'runningTools' ? keepResultsWith(state, whyAborted) : state;
+export function abortedTools(state: LoopState, event: EventOf<'abort'>, config: LoopConfig): LoopState {
+  const kept = state.phase === 'runningTools' ? keepResultsWith(state, config, whyAborted) : state;
   return end(interrupted(kept, event, interruption.tools), 'aborted_tools', {});
 }
 
@@ -164,16 +170,17 @@ function whyAborted(run: ToolRun): string {
 }
 
 /** A denial that ends the turn, while the model still answers too: what came of the answer is kept. */
-export function denied(state: LoopState): LoopState {
-  const kept = keepBlocks(state, null, (run) => (isRunning(run) ? whyAborted(run) : whyDenied));
+export function denied(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const kept = keepBlocks(state, config, null, (run) => (isRunning(run) ? whyAborted(run) : whyDenied));
   return end(kept, 'aborted_tools', { detail: 'A tool use was denied.' });
 }
 
 const whyDenied = 'Not run: the user denied another tool use and ended the turn.';
 
 /** A tool hook stopped the loop: what was asked and not run says so. */
-export function hookStopped(state: LoopState): LoopState {
-  const kept = state.phase === 'settling' ? keepLimited(state) : keepResultsWith(state, () => whyStopped);
+export function hookStopped(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const kept =
+    state.phase === 'settling' ? keepLimited(state, config) : keepResultsWith(state, config, () => whyStopped);
   return end(kept, 'hook_stopped', { detail: stopWord(state) ?? '' });
 }
 

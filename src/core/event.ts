@@ -1,6 +1,6 @@
 /** Everything that can happen outside and is reported to the loop: the only way that anything non-deterministic gets in. */
 import type { Failure } from './failure.ts';
-import type { AssistantBlock, Usage, UserBlock } from './message.ts';
+import type { AssistantBlock, CompactionBlock, Usage, UserBlock } from './message.ts';
 import type { QueuedMessage, ToolDecision, ToolOutcome, ToolSpec, ToolVerdict, Unfinished } from './state.ts';
 
 export interface EventTypes {
@@ -39,6 +39,8 @@ export interface EventTypes {
   'compact.answered': {
     readonly effectId: string;
     readonly text: string;
+    /** The block of a summary that the API made by itself; null for one that a model wrote. */
+    readonly block: CompactionBlock | null;
     readonly stopReason: string | null;
     readonly usage: Usage;
   };
@@ -64,6 +66,16 @@ export interface EventTypes {
   };
   /** The small model summarised the tools of the last turn; null when it could not. */
   'toolUse.summarized': { readonly effectId: string; readonly text: string | null };
+  /** The small model summarised a span of the history; null when it could not. */
+  'span.summarized': { readonly effectId: string; readonly text: string | null };
+  /** The API left old tool results out of the request of this attempt. Comes before `model.answered`. */
+  'context.cleared': {
+    readonly effectId: string;
+    /** Tokens that were left out. */
+    readonly cleared: number;
+    /** Tokens of the input that were read. */
+    readonly input: number;
+  };
 }
 
 export type EventType = keyof EventTypes;

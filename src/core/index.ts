@@ -2,8 +2,10 @@
 export { bound, type Bound } from './bound.ts';
 export {
   defaultConfig,
+  defaultLayers,
   defaultLimits,
   type ContextBuffers,
+  type ContextLayers,
   type Layer,
   type LoopConfig,
   type ModelLimits,
@@ -41,7 +43,7 @@ export type {
   UserBlock,
   UserMessage,
 } from './message.ts';
-export type { Emitted, Observation, Output } from './output.ts';
+export type { CompactionNotice, Emitted, Observation, Output } from './output.ts';
 export type {
   Attempt,
   AttemptEnd,
@@ -62,11 +64,14 @@ export type {
   ContinueName,
   DecidingPhase,
   LoopState,
+  ManualCompaction,
   MeasuredContext,
+  PendingSpan,
   PendingSummary,
   Phase,
   QueryAccount,
   QueuedMessage,
+  Repeats,
   StagedCollapse,
   Terminal,
   TerminalFacts,
@@ -75,7 +80,7 @@ export type {
   TurnCounters,
   WaitingPhase,
 } from './state.ts';
-export { type SessionFacts, sessionFacts, type SessionFigure } from './session.ts';
+export { sessionFacts, type SessionFacts, type SessionFigure } from './session-facts.ts';
 export { allows, follow, step, type Step } from './step.ts';
 export { table, type Row, type RowKind } from './table.ts';
 export { terminals } from './terminal.ts';

@@ -1,10 +1,9 @@
 /** The state before the first event. */
 import type { LoopConfig, ModelLimits } from './config.ts';
-import { withoutBoundThinking } from './context/auto-compact.ts';
-import { systemTokens } from './context/tokens.ts';
+import { withoutBoundThinking } from './context/thinking.ts';
 import { idAt } from './ids.ts';
 import { noUsage, type Message, type UserBlock } from './message.ts';
-import { believedFacts, type SessionFacts } from './session.ts';
+import { isSamePrefix, prefixHashOf, type SessionFacts, takenOver } from './session-facts.ts';
 import { type LoopState, type QueuedMessage, type Scratch, type StagedCollapse, stateVersion } from './state.ts';
 import type { ToolSpec, TurnCounters } from './state.ts';
 import type { ToolUseContext } from './tools/context.ts';
@@ -51,10 +50,12 @@ export interface QueryStart {
   readonly queued?: readonly QueuedMessage[];
   readonly staged?: readonly StagedCollapse[];
   /**
-   * What the query before learnt: `sessionFacts(state)`, or `ingestSession()` for a stored history. A figure for the context
-   * holds only for the same history, system prompt and tools; nothing of it holds for another model. Default: nothing.
+   * What the query before left: `sessionFacts`, or `ingestSession` for a stored history. A figure for the context holds only
+   * for the same model, history, system prompt and tools. Default: nothing is known, and nothing is taken for changed.
    */
-  readonly session?: SessionFacts | null;
+  readonly session?: SessionFacts;
+  /** The query compacts `messages` and ends; `prompt` is left out then. `instructions`: what the summary should look after. */
+  readonly compact?: { readonly instructions?: string };
 }
 
 /** The state in phase `ready`: `step` it with `query.started`. */
@@ -64,10 +65,11 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
     drawn += 1;
     return idAt(start.seed, drawn);
   };
-  const messages = openingMessages(start, newId);
   const tools = start.tools ?? [];
-  const configured = { limits: limitsOf(config, 0), systemTokens: systemTokens(config) };
-  const { measured, tokenRatio, limits } = believedFacts(start.session, messages, tools, config);
+  const prefixHash = prefixHashOf(config.system, tools);
+  const messages = openingMessages(start, prefixHash, newId);
+  const configuredLimits = limitsOf(config, 0);
+  const { measured, tokenRatio, limits } = takenOver(start.session, { messages, prefixHash }, config);
   return {
     version: stateVersion,
     phase: 'ready',
@@ -88,11 +90,18 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
       seed: start.seed,
       drawn,
       modelIndex: 0,
-      limits: limits ?? configured.limits,
-      configured,
+      limits: limits ?? configuredLimits,
+      configuredLimits,
       tools,
+      prefixHash,
       queued: [],
       staged: start.staged ?? [],
+      pendingSpan: null,
+      spanFailures: 0,
+      manualCompaction: start.compact === undefined ? null : { instructions: start.compact.instructions ?? null },
+      onDemandOff: false,
+      clearedByServer: 0,
+      repeats: { call: '', calls: 0, tool: '', error: '', errors: 0 },
       turn: freshTurn,
       retries: 0,
       overloadsInARow: 0,
@@ -114,14 +123,20 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
   };
 }
 
-function openingMessages(start: QueryStart, newId: () => string): readonly Message[] {
-  const stored = start.messages ?? [];
-  const repaired = withoutBoundThinking(stored, repairHistory(stored, newId));
+function openingMessages(start: QueryStart, prefixHash: string, newId: () => string): readonly Message[] {
   const waiting = (start.queued ?? []).map((message) => userSays(message.id, message.content));
-  if (start.prompt === undefined) return endWithUser([...repaired, ...waiting], newId);
-  const content: readonly UserBlock[] =
-    typeof start.prompt === 'string' ? [{ type: 'text', text: start.prompt }] : start.prompt;
-  return [...repaired, ...waiting, userSays(newId(), content)];
+  const said = [...waiting, ...promptOf(start, newId)];
+  // What is said now is repaired with the rest: it may answer the tools that the history ends with.
+  const given = [...(start.messages ?? []), ...said];
+  const repaired = repairHistory(given, newId);
+  // Another system prompt or tool list is an edit before everything.
+  const messages = withoutBoundThinking(isSamePrefix(start.session, prefixHash) ? given : [], repaired);
+  return start.compact === undefined ? endWithUser(messages, newId) : messages;
+}
+
+function promptOf({ prompt }: QueryStart, newId: () => string): readonly Message[] {
+  if (prompt === undefined) return [];
+  return [userSays(newId(), typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt)];
 }
 
 /** A request cannot end with an answer. The note that asks to go on is stored, or later requests would lack it. */

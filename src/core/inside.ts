@@ -3,9 +3,11 @@ import { attemptAnswered, attemptFailed, recordTool, reportBlock, send } from '.
 import { compactedState } from './compaction.ts';
 import { needsCompaction, planCut } from './context/auto-compact.ts';
 import { applyLayers } from './context/layers.ts';
+import { requestSpan, stageSpan, wantsSpan } from './context/span.ts';
 import type { EventType } from './event.ts';
 import {
   beginAutoCompact,
+  beginManualCompact,
   collect,
   compactionFailed,
   compactionWorked,
@@ -15,15 +17,14 @@ import {
   noRoom,
   queueMessage,
   recordDecision,
-  resumeEffect,
-  resumeStreaming,
-  resumeTools,
+  showCleared,
   showSummary,
   shrinkCompaction,
   takeResults,
   withNotices,
 } from './moves.ts';
 import { hasNoRoom } from './recovery.ts';
+import { resuming } from './resuming.ts';
 import { settling } from './settling.ts';
 import { isEnded } from './tools/schedule.ts';
 import { arrow, type Transition, waitingPhases, yes } from './transition.ts';
@@ -40,6 +41,8 @@ const answers = [
   'attachments.collected',
   'stopHooks.ended',
   'toolUse.summarized',
+  'span.summarized',
+  'context.cleared',
 ] as const satisfies readonly EventType[];
 
 const lateArrows = Object.fromEntries(
@@ -72,9 +75,28 @@ export const inside = {
       }),
     },
   },
-  compaction_began: {
-    why: 'The context is over the threshold: summarise before the request, once an iteration, unless the breaker is open.',
+  span_requested: {
+    why: 'The context fills: the small model summarises an old span now, so that its summary is there when it is needed.',
     arrows: {
+      filling: arrow({
+        from: ['preparing'],
+        on: 'always',
+        to: null,
+        when: (state, _event, config) => wantsSpan(state, config),
+        set: requestSpan,
+      }),
+    },
+  },
+  compaction_began: {
+    why: 'The context is over the threshold, or the user asked: summarise before the request, once an iteration, unless the breaker is open.',
+    arrows: {
+      byHand: arrow({
+        from: ['preparing'],
+        on: 'always',
+        to: 'compacting',
+        when: (state, _event, config) => state.query.manualCompaction !== null && planCut(state, config) !== null,
+        set: beginManualCompact,
+      }),
       overThreshold: arrow({
         from: ['preparing'],
         on: 'always',
@@ -153,6 +175,12 @@ export const inside = {
       reported: arrow({ from: ['streaming'], on: 'model.blockEnded', to: null, when: yes, set: reportBlock }),
     },
   },
+  clearing_shown: {
+    why: 'The API says what it left out of the request by itself; only its own count is shown.',
+    arrows: {
+      cleared: arrow({ from: ['streaming'], on: 'context.cleared', to: null, when: yes, set: showCleared }),
+    },
+  },
   attempt_ended: {
     why: 'The request is over, for better or worse; what it means is settled at once and shown to nobody yet.',
     arrows: {
@@ -221,46 +249,13 @@ export const inside = {
       written: arrow({ from: waitingPhases, on: 'toolUse.summarized', to: null, when: yes, set: showSummary }),
     },
   },
-  resumed: {
-    why: 'The process died: effects without an answer are started again, or given an error where that could do harm.',
+  span_staged: {
+    why: 'The small model summarised a span: the summary waits until the span must go.',
     arrows: {
-      ready: arrow({ from: ['ready'], on: 'query.resumed', to: 'preparing', when: yes, set: (state) => state }),
-      streaming: arrow({ from: ['streaming'], on: 'query.resumed', to: 'preparing', when: yes, set: resumeStreaming }),
-      compacting: arrow({
-        from: ['compacting'],
-        on: 'query.resumed',
-        to: 'compacting',
-        reenters: true,
-        when: yes,
-        set: resumeEffect,
-      }),
-      compactingReactively: arrow({
-        from: ['compactingReactively'],
-        on: 'query.resumed',
-        to: 'compactingReactively',
-        reenters: true,
-        when: yes,
-        set: resumeEffect,
-      }),
-      runningTools: arrow({ from: ['runningTools'], on: 'query.resumed', to: null, when: yes, set: resumeTools }),
-      attaching: arrow({
-        from: ['attaching'],
-        on: 'query.resumed',
-        to: 'attaching',
-        reenters: true,
-        when: yes,
-        set: resumeEffect,
-      }),
-      runningStopHooks: arrow({
-        from: ['runningStopHooks'],
-        on: 'query.resumed',
-        to: 'runningStopHooks',
-        reenters: true,
-        when: yes,
-        set: resumeEffect,
-      }),
+      written: arrow({ from: waitingPhases, on: 'span.summarized', to: null, when: yes, set: stageSpan }),
     },
   },
+  ...resuming,
 } as const satisfies { readonly [name: string]: Transition };
 
 /** Names of the moves inside an iteration. */

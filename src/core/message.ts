@@ -94,6 +94,7 @@ export type Origin =
   | 'budget_nudge'
   | 'interruption'
   | 'attachment'
+  | 'boundary'
   | 'advice';
 
 export interface UserMessage {

@@ -1,10 +1,19 @@
 /** What the moves inside an iteration do to the state, apart from those of an attempt. */
 import { addMessage, dropAttempt, keepAnswer, keepResults, noAttempt, show, userMessage } from './answer.ts';
-import { beginCompaction, compactedState, failedState, paid } from './compaction.ts';
+import {
+  announceCompaction,
+  announceFailure,
+  beginCompaction,
+  compactedState,
+  failedState,
+  paid,
+} from './compaction.ts';
 import type { LoopConfig } from './config.ts';
-import { firstSkip, nextSkip, planCut, withoutBoundThinking } from './context/auto-compact.ts';
-import { measuredAfterEdit } from './context/edit.ts';
+import { adviseOnRepeats } from './advice.ts';
+import { planCompaction } from './context/auto-compact.ts';
+import { shorterCompaction } from './context/compact-request.ts';
 import { applyLayers } from './context/layers.ts';
+import { withoutBoundThinking } from './context/thinking.ts';
 import { keepCut } from './cut.ts';
 import type { EventOf, LoopEvent } from './event.ts';
 import { failureOf } from './failure.ts';
@@ -12,9 +21,9 @@ import { drawId } from './ids.ts';
 import { noUsage } from './message.ts';
 import { isVerdict } from './recovery.ts';
 import { isLive, phaseEffects } from './running.ts';
+import { prefixHashOf } from './session-facts.ts';
 import type { LoopState, ToolRun, ToolSpec } from './state.ts';
 import { isRunning, schedule, syntheticOutcome } from './tools/schedule.ts';
-import { conversation } from './wire/request.ts';
 
 /** The answer of an effect that nobody waits for any more: a dropped attempt, an abandoned tool, a finished query. */
 export function isLate(state: LoopState, event: LoopEvent): boolean {
@@ -23,8 +32,7 @@ export function isLate(state: LoopState, event: LoopEvent): boolean {
 
 export function layered(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
   const shrunk = applyLayers(state, config);
-  const measured = measuredAfterEdit(state, conversation(shrunk), config);
-  return { ...shrunk, query: { ...shrunk.query, measured }, scratch: { ...shrunk.scratch, layered: true } };
+  return { ...shrunk, scratch: { ...shrunk.scratch, layered: true } };
 }
 
 export function noRoom(state: LoopState): LoopState {
@@ -34,9 +42,13 @@ export function noRoom(state: LoopState): LoopState {
 }
 
 export function beginAutoCompact(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
-  const cut = planCut(state, config) ?? 0;
-  const skip = firstSkip(state, config, cut);
-  return beginCompaction(state, { kind: 'auto_compact', cures: null, cut, skip, shrinks: 0 });
+  const compaction = planCompaction(state, config, { kind: 'auto_compact', cures: null });
+  return announceCompaction(beginCompaction(state, compaction), config);
+}
+
+export function beginManualCompact(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const compaction = planCompaction(state, config, { kind: 'manual_compact', cures: null });
+  return announceCompaction(beginCompaction(state, compaction), config);
 }
 
 /** A partial answer that a full window left is kept first; what ran early of a failed one is forgotten. */
@@ -45,32 +57,31 @@ export function beginReactiveCompact(state: LoopState, _event: unknown, config: 
   const settled = keepCut(state);
   const waiting = { ...settled, scratch: { ...settled.scratch, ...noAttempt, end, verdict } };
   const cures = isVerdict(state, 'media') ? 'media' : 'overflow';
-  const cut = planCut(waiting, config) ?? 0;
-  const skip = firstSkip(waiting, config, cut);
-  return beginCompaction(waiting, { kind: 'reactive_compact', cures, cut, skip, shrinks: 0 });
+  const compaction = planCompaction(waiting, config, { kind: 'reactive_compact', cures });
+  return announceCompaction(beginCompaction(waiting, compaction), config);
 }
 
 export function compactionWorked(state: LoopState, event: EventOf<'compact.answered'>, config: LoopConfig): LoopState {
   return compactedState(state, event, config) ?? state;
 }
 
-export function mayShrink(state: LoopState, event: EventOf<'compact.failed'>, config: LoopConfig): boolean {
+export function mayShrink(state: LoopState, { failure }: EventOf<'compact.failed'>, config: LoopConfig): boolean {
   const { compaction } = state.scratch;
-  if (compaction === null || event.failure.class !== 'overflow') return false;
-  return compaction.shrinks < config.limits.compactionShrinks && nextSkip(state, compaction) !== null;
+  if (compaction === null || !['overflow', 'max_tokens_too_large'].includes(failure.class)) return false;
+  return shorterCompaction(state, config, compaction, failure) !== null;
 }
 
-export function shrinkCompaction(state: LoopState): LoopState {
+export function shrinkCompaction(state: LoopState, event: EventOf<'compact.failed'>, config: LoopConfig): LoopState {
   const { compaction } = state.scratch;
-  if (compaction === null) return state;
-  const skip = nextSkip(state, compaction) ?? compaction.skip;
-  return beginCompaction(state, { ...compaction, skip, shrinks: compaction.shrinks + 1 });
+  const shorter = compaction === null ? null : shorterCompaction(state, config, compaction, event.failure);
+  return shorter === null ? state : beginCompaction(state, shorter);
 }
 
 export function compactionFailed(state: LoopState, event: LoopEvent, config: LoopConfig): LoopState {
   const why = event.type === 'compact.failed' ? event.failure.message : 'the summary was unusable or freed too little.';
   const settled = event.type === 'compact.answered' ? paid(state, event) : state;
-  return show(failedState(settled, config), { type: 'notice', text: `Compaction failed: ${why}` });
+  const refused = event.type === 'compact.failed' && event.failure.status === 400;
+  return failedState(announceFailure(settled, config, why), config, refused);
 }
 
 export function startTools(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
@@ -89,8 +100,8 @@ export function askStopHooks(state: LoopState): LoopState {
   return withEffect(keepAnswer(state, 'whole'), 'runStopHooks');
 }
 
-export function takeResults(state: LoopState): LoopState {
-  return withEffect(keepResults(state), 'collectAttachments');
+export function takeResults(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  return withEffect(keepResults(state, config), 'collectAttachments');
 }
 
 export function withNotices(state: LoopState, event: { readonly notices: readonly string[] }): LoopState {
@@ -98,7 +109,7 @@ export function withNotices(state: LoopState, event: { readonly notices: readonl
 }
 
 /** Attachments first, then what the user said: the newest words stand last. */
-export function collect(state: LoopState, event: EventOf<'attachments.collected'>): LoopState {
+export function collect(state: LoopState, event: EventOf<'attachments.collected'>, config: LoopConfig): LoopState {
   const attached = event.attachments.reduce(
     (next, content) => {
       const [query, id] = drawId(next.query);
@@ -107,23 +118,24 @@ export function collect(state: LoopState, event: EventOf<'attachments.collected'
     },
     withNotices(state, event),
   );
-  const said = attached.query.queued.reduce((next, { id, content }) => {
+  const advised = adviseOnRepeats(attached, config);
+  const said = advised.query.queued.reduce((next, { id, content }) => {
     const added = addMessage(next, userMessage(id, 'user', content));
     return show(added, { type: 'command', messageId: id, status: 'started' });
-  }, attached);
+  }, advised);
   const taken = { ...said, query: { ...said.query, queued: [] } };
-  return event.tools === null ? taken : changeTools(taken, event.tools);
+  return event.tools === null ? taken : changeTools(taken, event.tools, config);
 }
 
 /** Another tool list is an edit before everything: no figure holds any more, nor any thinking that is bound to its prefix. */
-function changeTools(state: LoopState, tools: readonly ToolSpec[]): LoopState {
+function changeTools(state: LoopState, tools: readonly ToolSpec[], config: LoopConfig): LoopState {
   const messages = withoutBoundThinking([], state.carried.messages);
   const additions = withoutBoundThinking([], state.scratch.additions);
   return {
     ...state,
     carried: { ...state.carried, messages },
     scratch: { ...state.scratch, additions },
-    query: { ...state.query, tools, measured: null },
+    query: { ...state.query, tools, prefixHash: prefixHashOf(config.system, tools), measured: null },
   };
 }
 
@@ -144,24 +156,34 @@ export function recordDecision(state: LoopState, event: EventOf<'tool.decided'>)
   return { ...state, scratch: { ...state.scratch, toolRuns } };
 }
 
-/** Whatever the phase, the line on the tools of the last turn is asked for again: its effect died too. */
-function resumeSummary(state: LoopState): LoopState {
-  const pending = state.carried.pendingToolUseSummary;
-  if (pending === null) return state;
-  const [query, id] = drawId(state.query);
-  const pendingToolUseSummary = { ...pending, effectId: `summarizeToolUse-${id}` };
-  return { ...state, query, carried: { ...state.carried, pendingToolUseSummary } };
+/** The API's own word on what it left out: shown when it grew, since a request is cleared anew each time. */
+export function showCleared(state: LoopState, { cleared, input }: EventOf<'context.cleared'>): LoopState {
+  const query = { ...state.query, clearedByServer: cleared };
+  const told = { ...state, query };
+  if (cleared <= state.query.clearedByServer) return told;
+  return show(told, { type: 'boundary', kind: 'microcompact', tokensBefore: input + cleared, tokensAfter: input });
+}
+
+/** Whatever the phase, what small models write in the background is asked for again: their effects died too. */
+function resumeBackground(state: LoopState): LoopState {
+  const { pendingToolUseSummary: summary } = state.carried;
+  const { pendingSpan: span } = state.query;
+  const [afterSummary, summaryId] = summary === null ? [state.query, ''] : drawId(state.query);
+  const [afterSpan, spanId] = span === null ? [afterSummary, ''] : drawId(afterSummary);
+  const pendingToolUseSummary = summary === null ? null : { ...summary, effectId: `summarizeToolUse-${summaryId}` };
+  const pendingSpan = span === null ? null : { ...span, effectId: `summarizeSpan-${spanId}` };
+  return { ...state, query: { ...afterSpan, pendingSpan }, carried: { ...state.carried, pendingToolUseSummary } };
 }
 
 /** The answer that was under way is lost with the process that read it: a new attempt. */
 export function resumeStreaming(before: LoopState): LoopState {
-  const dropped = dropAttempt(resumeSummary(before), 'the process ended while the model answered');
+  const dropped = dropAttempt(resumeBackground(before), 'the process ended while the model answered');
   return { ...dropped, scratch: { ...dropped.scratch, compactionTried: true } };
 }
 
 /** The effect of the phase once more, under a new id: the old one died with its process. */
 export function resumeEffect(before: LoopState): LoopState {
-  const state = resumeSummary(before);
+  const state = resumeBackground(before);
   const { compaction } = state.scratch;
   if (compaction !== null) return beginCompaction(state, compaction);
   return withEffect(state, phaseEffects[state.phase] ?? state.phase);
@@ -169,7 +191,7 @@ export function resumeEffect(before: LoopState): LoopState {
 
 /** What can do no harm twice runs again; any other tool may have done its work, and says so. */
 export function resumeTools(before: LoopState, _event: unknown, config: LoopConfig): LoopState {
-  const state = resumeSummary(before);
+  const state = resumeBackground(before);
   let { query } = state;
   const resumed = state.scratch.toolRuns.map((run): ToolRun => {
     if (!isRunning(run)) return run;

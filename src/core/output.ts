@@ -13,7 +13,7 @@ export type Output =
   /** History was made smaller; both figures are estimates of the same measure, in tokens. */
   | {
       readonly type: 'boundary';
-      readonly kind: 'auto_compact' | 'reactive_compact' | 'collapse' | 'snip' | 'microcompact';
+      readonly kind: 'auto_compact' | 'reactive_compact' | 'manual_compact' | 'collapse' | 'snip' | 'microcompact';
       readonly tokensBefore: number;
       readonly tokensAfter: number;
     }
@@ -23,7 +23,16 @@ export type Output =
   /** A queued user message was taken into the history (`started`), or the query that took it returned (`completed`). */
   | { readonly type: 'command'; readonly messageId: string; readonly status: 'started' | 'completed' }
   /** Something a person may want to know and no program needs to act on. */
-  | { readonly type: 'notice'; readonly text: string };
+  | { readonly type: 'notice'; readonly text: string; readonly compaction?: CompactionNotice };
+
+/** A compaction begins (`PreCompact`) or has ended (`PostCompact`); both figures are estimates of the same measure. */
+export interface CompactionNotice {
+  readonly stage: 'PreCompact' | 'PostCompact';
+  readonly kind: 'auto_compact' | 'reactive_compact' | 'manual_compact';
+  readonly tokensBefore: number;
+  /** Null before it ended, and when it failed: the history is as it was. */
+  readonly tokensAfter: number | null;
+}
 
 /** A streamed fragment. Changes no state, is not journaled, and may be coalesced when the consumer is slow. */
 export type Observation =

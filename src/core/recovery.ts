@@ -80,7 +80,7 @@ export function mayDrain(state: LoopState): boolean {
 /** The one reactive compaction of this turn is unused, wanted, and has something to summarise. */
 export function mayCompactReactively(state: LoopState, config: LoopConfig): boolean {
   if (!config.reactiveCompact || isShrinking(config) || state.carried.hasAttemptedReactiveCompact) return false;
-  return planCut(state, config) !== null;
+  return planCut(state, config, true) !== null;
 }
 
 /** The `max_tokens` that an escalation would set; null when the rung must be skipped. */

@@ -38,5 +38,6 @@ const none: readonly ToolRun[] = [];
 /** True when an answer of the effect is still waited for. */
 export function isLive(state: LoopState, effectId: string): boolean {
   if (phaseEffectId(state) === effectId || state.carried.pendingToolUseSummary?.effectId === effectId) return true;
+  if (state.query.pendingSpan?.effectId === effectId) return true;
   return state.scratch.toolRuns.some((run) => isRunning(run) && run.effectId === effectId);
 }

@@ -72,10 +72,19 @@ export interface ToolVerdict {
   readonly replaySafe: boolean;
 }
 
+/** Where a text is kept, and how long it is. */
+export interface StoredText {
+  /** Null when it is nowhere: too short to be worth it, or the store failed. */
+  readonly path: string | null;
+  readonly characters: number;
+}
+
 /** What came of one tool use. */
 export interface ToolOutcome {
   readonly content: ToolResultBlock['content'];
   readonly isError: boolean;
+  /** The whole text of a result that may be cut for the total of its message; null: it is never cut. */
+  readonly whole: StoredText | null;
   /** The pipeline stage that ended the call: `run`, `permission`, `preToolUse`, `validation`, ... */
   readonly stage: string;
   /** A failure that makes the running siblings pointless (a shell command that failed). */
@@ -114,7 +123,7 @@ export interface ToolRun {
 
 export interface Compaction {
   readonly effectId: string;
-  readonly kind: 'auto_compact' | 'reactive_compact';
+  readonly kind: 'auto_compact' | 'reactive_compact' | 'manual_compact';
   /** What a reactive one is to cure; null for a proactive one. */
   readonly cures: 'overflow' | 'media' | null;
   /** Messages of the conversation before this index are summarised, the rest is the protected tail. */
@@ -123,6 +132,10 @@ export interface Compaction {
   readonly skip: number;
   /** Requests repeated with a shorter input. */
   readonly shrinks: number;
+  /** Share of the texts that is sent once no whole turn can be left out. */
+  readonly trim: number;
+  /** The API summarises by itself, and its block stands for what it summarised. */
+  readonly onDemand: boolean;
 }
 
 /** What only this iteration needs; dropped whole at every continue. */

@@ -12,6 +12,7 @@ export type {
   AttemptEnd,
   Compaction,
   Scratch,
+  StoredText,
   ToolDecision,
   ToolOutcome,
   ToolRun,
@@ -153,6 +154,29 @@ export interface StagedCollapse {
   readonly summary: string;
 }
 
+/** A span of the history that the small model summarises now. */
+export interface PendingSpan {
+  readonly effectId: string;
+  readonly firstId: string;
+  readonly lastId: string;
+}
+
+/** How often tools did the same again. */
+export interface Repeats {
+  /** Digest of the newest call with its result, and how many equal ones came in a row. */
+  readonly call: string;
+  readonly calls: number;
+  /** The tool that failed last, digest of its error, and how many equal ones it gave without a success between. */
+  readonly tool: string;
+  readonly error: string;
+  readonly errors: number;
+}
+
+/** The user asked for a compaction, and perhaps what its summary should look after. */
+export interface ManualCompaction {
+  readonly instructions: string | null;
+}
+
 /** The API's own figure for the context, and up to which message it holds. */
 export interface MeasuredContext {
   readonly tokens: number;
@@ -181,11 +205,23 @@ export interface QueryAccount {
   /** Index in `config.models`. */
   readonly modelIndex: number;
   readonly limits: ModelLimits;
-  /** What the configuration said at the start: limits of the first model, tokens of the system prompt. */
-  readonly configured: { readonly limits: ModelLimits; readonly systemTokens: number };
+  /** Those of the first model as the configuration gave them: what differs was learnt. */
+  readonly configuredLimits: ModelLimits;
   readonly tools: readonly ToolSpec[];
+  /** Hash of what stands before all messages, the system prompt and `tools`. */
+  readonly prefixHash: string;
   readonly queued: readonly QueuedMessage[];
   readonly staged: readonly StagedCollapse[];
+  readonly pendingSpan: PendingSpan | null;
+  /** Spans in a row that could not be summarised. */
+  readonly spanFailures: number;
+  /** The query exists to compact, and ends when that is done. */
+  readonly manualCompaction: ManualCompaction | null;
+  /** The API refused to summarise by itself: it is not asked again in this query. */
+  readonly onDemandOff: boolean;
+  /** Tokens that the API said it left out of its newest request by itself. */
+  readonly clearedByServer: number;
+  readonly repeats: Repeats;
   readonly turn: TurnCounters;
   /** Failed requests of this answer on this model; a whole answer or a fallback sets it back. */
   readonly retries: number;

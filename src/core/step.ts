@@ -50,7 +50,7 @@ export function step(state: LoopState, event: LoopEvent, config: LoopConfig): St
   for (let count = 0; row !== null; count += 1) {
     if (count >= mostRowsAtOnce) throw new Error(`Rows fire without end in phase ${next.phase}: ${row.name}.`);
     const moved = follow(row, next, event, config);
-    const started = spawnedBetween(next, moved);
+    const started = spawnedBetween(next, moved, config);
     if (started.length > 0) spawned.push(...started);
     next = moved;
     row = firstRow(next, event, config, true);

@@ -43,6 +43,7 @@ export const table: readonly Row[] = [
   stop('aborted_tools', 'aborted'),
   move('message_queued'),
   move('summary_shown'),
+  move('span_staged'),
   move('resumed'),
 
   // ready
@@ -50,20 +51,28 @@ export const table: readonly Row[] = [
   move('started'),
 
   // preparing: layers, compact, refuse, send
+  move('compaction_began', 'byHand'),
+  stop('completed', 'nothingToCompact'),
   move('context_layered'),
-  stop('blocking_limit', 'refilled'),
-  move('compaction_began'),
+  move('span_requested'),
+  stop('blocking_limit', 'refilled', 'hopeless'),
+  move('compaction_began', 'overThreshold'),
   stop('blocking_limit', 'full'),
   move('request_refused'),
   move('request_sent'),
 
-  // compacting
+  // compacting; what the user asked for ends the query
+  stop('completed', 'compacted'),
   move('compaction_worked'),
   move('compaction_shrunk', 'proactive'),
+  stop('prompt_too_long', 'notCompacted'),
+  stop('completed', 'compactionRefused'),
+  stop('model_error', 'notCompacted', 'summaryUnusable'),
   move('compaction_failed'),
 
   // streaming; a denial that ends the turn, while tools run too
   move('block_reported'),
+  move('clearing_shown'),
   move('attempt_ended'),
   move('tool_reported'),
   move('decision_recorded'),
@@ -80,7 +89,7 @@ export const table: readonly Row[] = [
   stop('completed', 'empty'),
   move('max_tokens_lowered'),
   move('thinking_stripped'),
-  stop('model_error'),
+  stop('model_error', 'retriesSpent'),
   // 1: tools
   move('tools_started'),
   // 2 and 3: it does not fit

@@ -1,9 +1,9 @@
 /** The ten ways a query ends. Whatever the reason, the history that is left is one that the API accepts. */
 import { hasBudget } from './budget.ts';
 import { dropAttempt } from './answer.ts';
-import { paid } from './compaction.ts';
+import { manual, summaryFailed, summaryUnusable } from './compaction-ending.ts';
 import { isShrinking } from './config.ts';
-import { isRefilled, needsCompaction } from './context/auto-compact.ts';
+import { isHopeless, isRefilled, needsCompaction } from './context/auto-compact.ts';
 import { hardLimit } from './context/thresholds.ts';
 import { contextSize } from './context/tokens.ts';
 import {
@@ -23,7 +23,6 @@ import {
   refused,
   stopHookDetail,
   stopWord,
-  uselessSummary,
 } from './ending.ts';
 import { withNotices } from './moves.ts';
 import { isOverflow, isVerdict, mayCompactReactively, mayDrain, shownFailure } from './recovery.ts';
@@ -62,7 +61,7 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         to: 'ended',
         when: (state) => isVerdict(state, 'api_error', 'thinking_refused', 'max_tokens_too_large'),
         set: (state, _event, config) =>
-          complete(keepBroken(state), 'api_error', { failure: shownFailure(state, config) }),
+          complete(keepBroken(state, config), 'api_error', { failure: shownFailure(state, config) }),
       }),
       stopHookLimit: arrow({
         from: ['runningStopHooks'],
@@ -89,6 +88,7 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         when: yes,
         set: (state) => complete(state, 'done'),
       }),
+      ...manual.completed,
     },
   },
   blocking_limit: {
@@ -109,6 +109,14 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         when: (state, _event, config) => needsCompaction(state, config) && isRefilled(state, config),
         set: (state, _event, config) => end(state, 'blocking_limit', { detail: fullDetail(state, config) }),
       }),
+      hopeless: arrow({
+        from: ['preparing'],
+        on: 'always',
+        to: 'ended',
+        when: (state, _event, config) =>
+          needsCompaction(state, config) && state.query.breakerOpen && isHopeless(state, config),
+        set: (state, _event, config) => end(state, 'blocking_limit', { detail: fullDetail(state, config) }),
+      }),
       refilledReactively: arrow({
         from: ['settling'],
         on: 'always',
@@ -118,7 +126,7 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
           mayCompactReactively(state, config) &&
           isRefilled(state, config),
         set: (state, _event, config) =>
-          end(keepLimited(state), 'blocking_limit', {
+          end(keepLimited(state, config), 'blocking_limit', {
             failure: shownFailure(state, config),
             detail: fullDetail(state, config),
           }),
@@ -134,27 +142,23 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         to: 'ended',
         when: (state) => isOverflow(state) && !mayDrain(state),
         set: (state, _event, config) =>
-          end(keepLimited(state), 'prompt_too_long', { failure: shownFailure(state, config) }),
+          end(keepLimited(state, config), 'prompt_too_long', { failure: shownFailure(state, config) }),
       }),
       compactionAnswered: arrow({
         from: ['compactingReactively'],
         on: 'compact.answered',
         to: 'ended',
         when: (state) => state.scratch.compaction?.cures === 'overflow',
-        set: (state, event, config) =>
-          end(paid(state, event), 'prompt_too_long', { failure: shownFailure(state, config), detail: uselessSummary }),
+        set: (state, event, config) => summaryUnusable(state, event, config, 'prompt_too_long'),
       }),
       compactionFailed: arrow({
         from: ['compactingReactively'],
         on: 'compact.failed',
         to: 'ended',
         when: (state) => state.scratch.compaction?.cures === 'overflow',
-        set: (state, event, config) =>
-          end(state, 'prompt_too_long', {
-            failure: shownFailure(state, config),
-            detail: `The summary failed too: ${event.failure.message}`,
-          }),
+        set: (state, event, config) => summaryFailed(state, event, config, 'prompt_too_long'),
       }),
+      ...manual.prompt_too_long,
     },
   },
   image_error: {
@@ -165,26 +169,22 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         on: 'always',
         to: 'ended',
         when: (state) => isVerdict(state, 'media'),
-        set: (state, _event, config) => end(keepBroken(state), 'image_error', { failure: shownFailure(state, config) }),
+        set: (state, _event, config) =>
+          end(keepBroken(state, config), 'image_error', { failure: shownFailure(state, config) }),
       }),
       compactionAnswered: arrow({
         from: ['compactingReactively'],
         on: 'compact.answered',
         to: 'ended',
         when: yes,
-        set: (state, event, config) =>
-          end(paid(state, event), 'image_error', { failure: shownFailure(state, config), detail: uselessSummary }),
+        set: (state, event, config) => summaryUnusable(state, event, config, 'image_error'),
       }),
       compactionFailed: arrow({
         from: ['compactingReactively'],
         on: 'compact.failed',
         to: 'ended',
         when: yes,
-        set: (state, event, config) =>
-          end(state, 'image_error', {
-            failure: shownFailure(state, config),
-            detail: `The summary failed too: ${event.failure.message}`,
-          }),
+        set: (state, event, config) => summaryFailed(state, event, config, 'image_error'),
       }),
     },
   },
@@ -198,6 +198,7 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         when: (state) => isVerdict(state, 'incomplete', 'pause_turn', 'malformed', 'thrown'),
         set: modelFailed,
       }),
+      ...manual.model_error,
     },
   },
   aborted_streaming: {

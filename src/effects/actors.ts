@@ -83,6 +83,8 @@ function thrownEvent(effect: RunningEffect, error: unknown): LoopEvent {
       return { type: 'stopHooks.ended', effectId, errors: [], prevent: null, notices: [failure.message] };
     case 'summarizeToolUse':
       return { type: 'toolUse.summarized', effectId, text: null };
+    case 'summarizeSpan':
+      return { type: 'span.summarized', effectId, text: null };
   }
 }
 
@@ -95,5 +97,6 @@ export function loopActors(runners: EffectRunners, host: ActorHost = {}) {
     collectAttachments: actorOf('collectAttachments', runners, host),
     runTool: actorOf('runTool', runners, host),
     summarizeToolUse: actorOf('summarizeToolUse', runners, host),
+    summarizeSpan: actorOf('summarizeSpan', runners, host),
   };
 }

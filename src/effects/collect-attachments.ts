@@ -2,8 +2,10 @@
 import type { EffectOf } from '../core/effect.ts';
 import type { UserBlock } from '../core/message.ts';
 import type { ToolSpec } from '../core/state.ts';
+import { fitImages } from '../tools/fit-images.ts';
 import { jsonCopy } from '../tools/hash.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
+import type { ScaleImage } from '../tools/scale-image.ts';
 import { settle } from '../tools/settle.ts';
 import { describeThrown } from '../tools/thrown.ts';
 import type { EffectIo, EffectRunner } from './io.ts';
@@ -19,6 +21,7 @@ export interface CollectAttachmentsDeps {
   readonly providers: readonly AttachmentProvider[];
   /** The tools of now; null when they never change. */
   readonly registry: (() => ToolRegistry) | null;
+  readonly scaleImage: ScaleImage;
   /** Longest time for one provider in milliseconds. Default 30,000: the next request waits for it. */
   readonly timeoutMs?: number;
 }
@@ -57,7 +60,7 @@ async function askProvider(
 ): Promise<Collected> {
   const { clock, signal } = io;
   const timeoutMs = deps.timeoutMs ?? defaultTimeoutMs;
-  const settled = await settle(async (inner) => checkBlocks(await provider(effect, inner)), {
+  const settled = await settle(async (inner) => fitAll(checkBlocks(await provider(effect, inner)), deps.scaleImage), {
     clock,
     signal,
     timeoutMs,
@@ -72,6 +75,13 @@ async function askProvider(
     case 'aborted':
       return { attachments: [], notices: [] };
   }
+}
+
+async function fitAll(
+  messages: readonly (readonly UserBlock[])[],
+  scale: ScaleImage,
+): Promise<Collected['attachments']> {
+  return Promise.all(messages.map((blocks) => fitImages(blocks, scale)));
 }
 
 function left(provider: AttachmentProvider, why: string): Collected {

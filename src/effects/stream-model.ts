@@ -79,7 +79,11 @@ function incompleteness({ isStopped, stopReason }: Accumulator): Failure | null 
   return stopReason === null ? failureOf('incomplete', 'The answer ended without a stop reason.') : null;
 }
 
-function answered({ id }: StreamModel, io: EffectIo, { stopReason, usage }: Accumulator): void {
+function answered({ id }: StreamModel, io: EffectIo, { stopReason, usage, cleared }: Accumulator): void {
+  if (cleared !== null) {
+    const input = usage.input + usage.cacheRead + usage.cacheCreation;
+    io.post({ type: 'context.cleared', effectId: id, cleared, input });
+  }
   io.post({ type: 'model.answered', effectId: id, stopReason, usage });
 }
 

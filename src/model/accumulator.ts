@@ -35,6 +35,7 @@ export class Accumulator {
   #usage: Record<string, number> = {};
   #stopReason: string | null = null;
   #isStopped = false;
+  #cleared: number | null = null;
 
   /** True once `message_stop` was seen. */
   get isStopped(): boolean {
@@ -43,6 +44,11 @@ export class Accumulator {
 
   get stopReason(): string | null {
     return this.#stopReason;
+  }
+
+  /** Tokens that the API says it cleared from the request by itself; null when it says nothing of the kind. */
+  get cleared(): number | null {
+    return this.#cleared;
   }
 
   /** The newest figure of each kind: streams repeat them, and a sum would count twice. */
@@ -144,7 +150,14 @@ export class Accumulator {
     const reason = asObject(event['delta'])['stop_reason'];
     if (typeof reason === 'string') this.#stopReason = reason;
     this.#addUsage(event['usage']);
+    this.#addEdits(asObject(event['context_management'])['applied_edits']);
     return nothing;
+  }
+
+  #addEdits(edits: unknown): void {
+    if (!Array.isArray(edits) || edits.length === 0) return;
+    const tokens = edits.map((edit) => asObject(edit)['cleared_input_tokens']);
+    this.#cleared = tokens.reduce((sum: number, count) => sum + (typeof count === 'number' ? count : 0), 0);
   }
 
   #stop(): Accumulated {

@@ -1,5 +1,5 @@
 /** One request whose answer is wanted as a whole. */
-import type { Usage } from '../core/message.ts';
+import type { CompactionBlock, Usage } from '../core/message.ts';
 import type { WireRequest } from '../core/wire/request-type.ts';
 import { Accumulator } from './accumulator.ts';
 import type { CallIo, CallModel } from './transport.ts';
@@ -7,6 +7,8 @@ import type { CallIo, CallModel } from './transport.ts';
 export interface WholeAnswer {
   /** All text of the answer. */
   readonly text: string;
+  /** The summary that the API itself made of the conversation, as it came; null for an answer without one. */
+  readonly block: CompactionBlock | null;
   /** Null when the stream ended before the answer was whole. */
   readonly stopReason: string | null;
   readonly usage: Usage;
@@ -16,11 +18,15 @@ export interface WholeAnswer {
 export async function collectAnswer(callModel: CallModel, request: WireRequest, io: CallIo): Promise<WholeAnswer> {
   const accumulator = new Accumulator();
   const texts: string[] = [];
+  let compaction: CompactionBlock | null = null;
   for await (const event of callModel(request, io)) {
     const { whole } = accumulator.take(event);
-    for (const { block } of whole) if (block.type === 'text') texts.push(block.text);
+    for (const { block } of whole) {
+      if (block.type === 'text') texts.push(block.text);
+      if (block.type === 'compaction') compaction = block;
+    }
     if (accumulator.isStopped) break;
   }
   const { isStopped, stopReason, usage } = accumulator;
-  return { text: texts.join('\n'), stopReason: isStopped ? stopReason : null, usage };
+  return { text: texts.join('\n'), block: compaction, stopReason: isStopped ? stopReason : null, usage };
 }

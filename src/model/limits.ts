@@ -34,12 +34,26 @@ export async function findLimits(
 
 async function limitsOf(client: () => Anthropic, model: string, signal?: AbortSignal): Promise<ModelLimits | null> {
   try {
-    const info = await client().models.retrieve(model, null, { timeout: lookUpMs, ...(signal ? { signal } : {}) });
-    const { max_input_tokens: contextWindow, max_tokens: maxOutput } = info;
-    if (contextWindow !== null && maxOutput !== null && contextWindow > 0 && maxOutput > 0)
-      return { contextWindow, maxOutput };
+    const options = { timeout: lookUpMs, ...(signal ? { signal } : {}) };
+    const info = await client().beta.models.retrieve(model, {}, options);
+    const { max_input_tokens: contextWindow, max_tokens: maxOutput, capabilities } = info;
+    if (contextWindow !== null && maxOutput !== null && contextWindow > 0 && maxOutput > 0) {
+      // Servers that are not the API's own leave out what they do not know.
+      const onDemandCompaction = capabilities?.compaction?.summarize?.supported === true;
+      return { contextWindow, maxOutput, onDemandCompaction };
+    }
   } catch {
     // Many servers do not know this route; what is wrong with the connection will show at the first request.
   }
   return knownLimits(model);
+}
+
+/** What the table knows of these models, by name. */
+export function tableLimits(models: readonly string[]): Readonly<Record<string, ModelLimits>> {
+  return Object.fromEntries(
+    models.flatMap((model) => {
+      const limits = knownLimits(model);
+      return limits === null ? [] : [[model, limits]];
+    }),
+  );
 }

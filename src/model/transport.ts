@@ -142,8 +142,13 @@ function realBody(request: WireRequest): Middleware {
   };
 }
 
-function betasOf(request: WireRequest): readonly string[] {
-  return request.output_config?.['task_budget'] === undefined ? [] : ['task-budgets-2026-03-13'];
+function betasOf({ output_config, context_management, compaction, messages }: WireRequest): readonly string[] {
+  const startsCompacted = messages[0]?.content[0]?.type === 'compaction';
+  return [
+    ...(output_config?.['task_budget'] === undefined ? [] : ['task-budgets-2026-03-13']),
+    ...(context_management === undefined ? [] : ['context-management-2025-06-27']),
+    ...(compaction === undefined && !startsCompacted ? [] : ['compact-2026-09-04']),
+  ];
 }
 
 function watched(liveness: Liveness, signal: AbortSignal): Middleware {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { EventType } from '../core/event.ts';
 import type { Message, Origin } from '../core/message.ts';
-import type { SessionFacts } from '../core/session.ts';
+import type { SessionFacts } from '../core/session-facts.ts';
 import { stateVersion } from '../core/state.ts';
 import type { RecordedQuery } from './journal.ts';
 
@@ -15,6 +15,7 @@ const origins: { readonly [Name in Origin]: Name } = {
   budget_nudge: 'budget_nudge',
   interruption: 'interruption',
   attachment: 'attachment',
+  boundary: 'boundary',
   advice: 'advice',
 };
 
@@ -33,6 +34,8 @@ const eventTypes: { readonly [Type in EventType]: Type } = {
   'attachments.collected': 'attachments.collected',
   'stopHooks.ended': 'stopHooks.ended',
   'toolUse.summarized': 'toolUse.summarized',
+  'span.summarized': 'span.summarized',
+  'context.cleared': 'context.cleared',
 };
 
 /** Blocks are kept as they are: what the API does not know it refuses, and what is damaged is repaired. */
@@ -73,14 +76,14 @@ const recordedQuery = z.looseObject({
 const tokens = z.int().nonnegative();
 
 const sessionFacts = z.strictObject({
-  model: z.string(),
+  prefixHash: z.string().nullable(),
+  model: z.string().nullable(),
   measured: z
     .strictObject({
       tokens,
       messages: z.int().positive(),
       lastId: z.string(),
       estimate: tokens,
-      fixed: tokens.nullable(),
     })
     .nullable(),
   tokenRatio: z.number().positive(),

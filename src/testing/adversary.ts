@@ -8,28 +8,7 @@ import type { JsonObject } from '../core/json.ts';
 import type { AssistantBlock, Usage } from '../core/message.ts';
 import { phaseEffectId, runningTools } from '../core/running.ts';
 import type { LoopState, ToolOutcome, Unfinished } from '../core/state.ts';
-
-/** Draws a number from 0 to `count - 1`. */
-export type Choose = (count: number) => number;
-
-/** Choices from a list; 0 when it is used up, so that shrinking it leads to the mildest adversary. */
-export function choicesFrom(numbers: readonly number[]): Choose {
-  let index = 0;
-  return (count) => {
-    const number = numbers[index] ?? 0;
-    index += 1;
-    return count < 1 ? 0 : Math.abs(Math.trunc(number)) % count;
-  };
-}
-
-function pick<T>(choose: Choose, items: readonly [T, ...T[]]): T {
-  return items[choose(items.length)] ?? items[0];
-}
-
-/** Repeats an item, so that it is drawn more often. */
-function often<T>(times: number, item: T): readonly T[] {
-  return Array.from({ length: times }, () => item);
-}
+import { type Choose, often, pick } from './choose.ts';
 
 const failureClasses: readonly [FailureClass, ...FailureClass[]] = [
   'overloaded',
@@ -89,6 +68,13 @@ export function adversaryEvent(state: LoopState, choose: Choose, options: Advers
     };
   }
   if (oddity === 20) return { type: 'query.resumed' };
+  if (oddity >= 18 && state.query.pendingSpan !== null) {
+    return {
+      type: 'span.summarized',
+      effectId: state.query.pendingSpan.effectId,
+      text: pick(choose, ['A span', 'A span', null, 'long '.repeat(4_000)]),
+    };
+  }
   return expectedEvent(state, choose);
 }
 
@@ -134,6 +120,7 @@ function modelEvent(state: LoopState, effectId: string, choose: Choose): LoopEve
       unfinished: unfinished(choose),
       usage: usage(state, choose),
     };
+  if (choose(30) === 29) return { type: 'context.cleared', effectId, cleared: choose(900), input: choose(900) };
   return { type: 'model.answered', effectId, stopReason: stopReason(state, choose), usage: usage(state, choose) };
 }
 
@@ -191,10 +178,23 @@ function failure(choose: Choose): Failure {
 
 function compactionEvent(state: LoopState, effectId: string, choose: Choose): LoopEvent {
   if (choose(3) === 2) return { type: 'compact.failed', effectId, failure: failure(choose) };
+  if (state.scratch.compaction?.onDemand === true && choose(4) > 0) {
+    const content = pick(choose, ['short', 'short', '', null]);
+    const block = { type: 'compaction', content, encrypted_content: 'opaque' } as const;
+    return {
+      type: 'compact.answered',
+      effectId,
+      text: '',
+      block,
+      stopReason: 'compaction',
+      usage: usage(state, choose),
+    };
+  }
   return {
     type: 'compact.answered',
     effectId,
     text: pick(choose, ['short', ...often(6, 'short'), '', 'much longer '.repeat(80)]),
+    block: null,
     stopReason: pick<string | null>(choose, ['end_turn', ...often(8, 'end_turn'), 'max_tokens', 'refusal', null]),
     usage: usage(state, choose),
   };
@@ -217,6 +217,8 @@ function outcome(choose: Choose): ToolOutcome {
   return {
     content: pick(choose, [text('result'), [], text(' '), text('many words '.repeat(120))]),
     isError,
+    // No choice of its own: what was found with a list of numbers is found with it again.
+    whole: isError ? null : { path: '/results/t1.txt', characters: 1_320 },
     stage: 'run',
     cancelsSiblings: choose(3) === 2,
     contextChanges: choose(5) === 4 ? [{ type: 'permissionMode', mode: 'acceptEdits' }] : [],
@@ -263,10 +265,19 @@ function lateEvent(state: LoopState, choose: Choose): LoopEvent {
     { type: 'model.blockEnded', effectId, block: { type: 'text', text: 'late' }, verdict: null, rawInput: null },
     { type: 'model.answered', effectId, stopReason: 'end_turn', usage: usage(state, choose) },
     { type: 'model.failed', effectId, failure: failure(choose), unfinished: null, usage: usage(state, choose) },
-    { type: 'compact.answered', effectId, text: 'late', stopReason: 'end_turn', usage: usage(state, choose) },
+    {
+      type: 'compact.answered',
+      effectId,
+      text: 'late',
+      block: null,
+      stopReason: 'end_turn',
+      usage: usage(state, choose),
+    },
     { type: 'compact.failed', effectId, failure: failure(choose) },
     { type: 'stopHooks.ended', effectId, errors: ['late'], prevent: null, notices: [] },
     { type: 'attachments.collected', effectId, attachments: [text('late')], tools: null, notices: [] },
     { type: 'toolUse.summarized', effectId, text: 'late' },
+    { type: 'span.summarized', effectId, text: 'late' },
+    { type: 'context.cleared', effectId, cleared: 500, input: 500 },
   ]);
 }

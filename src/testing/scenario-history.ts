@@ -1,6 +1,6 @@
 /** What a scenario says of the conversation before its first query. */
 import type { Message, UserBlock } from '../core/message.ts';
-import type { SessionFacts } from '../core/session.ts';
+import type { SessionFacts } from '../core/session-facts.ts';
 import type { StagedCollapse } from '../core/state.ts';
 import { ingestMessages, type LooseMessage } from '../core/wire/ingest.ts';
 import { ingestSession } from '../core/wire/ingest-session.ts';
@@ -13,7 +13,7 @@ export function scenarioHistory(scenario: Scenario, model: string): readonly Mes
 }
 
 /** What the stored messages say of their own size. */
-export function scenarioSession(scenario: Scenario, model: string): SessionFacts | null {
+export function scenarioSession(scenario: Scenario, model: string): SessionFacts {
   return ingestSession(storedMessages(scenario), model);
 }
 

@@ -1,4 +1,7 @@
-/** Short forms of media in scenarios: `{"image": {"width": 2162, "height": 322}}` is a tiny PNG that says it is so large. */
+/**
+ * Short forms of blocks in scenarios: `{"image": {"width": 2162, "height": 322}}` is a tiny PNG that says it is so large,
+ * `{"words": 500}` a text of so many words.
+ */
 import { crc32 } from 'node:zlib';
 
 /** Expands the short forms in a list of blocks, inside tool results too. */
@@ -8,9 +11,20 @@ export function expandBlocks(blocks: readonly unknown[]): readonly unknown[] {
 
 function expandBlock(block: unknown): unknown {
   if (typeof block !== 'object' || block === null) return block;
+  if ('words' in block && !('type' in block) && isCount(block.words))
+    return { type: 'text', text: wordsOf(block.words) };
   if ('image' in block && !('type' in block) && isSize(block.image)) return imageBlock(block.image);
   if ('content' in block && Array.isArray(block.content)) return { ...block, content: expandBlocks(block.content) };
   return block;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) > 0;
+}
+
+/** A text of so many words. */
+export function wordsOf(count: number): string {
+  return Array.from({ length: count }, () => 'word').join(' ');
 }
 
 interface Size {

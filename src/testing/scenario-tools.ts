@@ -6,17 +6,20 @@ import type { Hooks } from '../hooks/hook.ts';
 import type { CanUseTool } from '../tools/can-use-tool.ts';
 import { type Tool, type ToolContent, type ToolOutput, tool } from '../tools/tool.ts';
 import type { Scenario } from './scenario.ts';
+import { wordsOf } from './scenario-media.ts';
 
 type ToolScript = NonNullable<Scenario['tools']>[string];
 type ToolResult = ToolScript['results'][number];
 
-/** What a simulation counts and is told of. */
+/** What a simulation counts. */
 export interface SimulationProbe {
   toolRuns: number;
   stopHookRuns: number;
-  /** Called when a tool starts. */
-  onToolStart: (toolUseId: string) => void;
 }
+
+const anyObject = z.looseObject({});
+/** The JSON schema of `anyObject`, written out: making one for every tool of every simulation takes longer than its run. */
+const anyObjectSchema = { type: 'object', properties: {}, additionalProperties: {} };
 
 /** The n-th item; the last one repeats. */
 function nth<T>(items: readonly T[], index: number): T | undefined {
@@ -24,26 +27,25 @@ function nth<T>(items: readonly T[], index: number): T | undefined {
 }
 
 /** One tool for each entry; what a call gets is the next result of its list. */
-export function scenarioTools(scenario: Scenario, clock: Clock, probe: SimulationProbe): readonly Tool[] {
-  return Object.entries(scenario.tools ?? {}).map(([name, script]) => scriptedTool(name, script, clock, probe));
+export function scenarioTools(scenario: Scenario, clock: Clock): readonly Tool[] {
+  return Object.entries(scenario.tools ?? {}).map(([name, script]) => scriptedTool(name, script, clock));
 }
 
-function scriptedTool(name: string, script: ToolScript, clock: Clock, probe: SimulationProbe): Tool {
+function scriptedTool(name: string, script: ToolScript, clock: Clock): Tool {
   let calls = 0;
   const safe = script.safe === true;
   const readOnly = script.readOnly ?? safe;
   return tool({
     name,
     description: `The scripted tool ${name}.`,
-    input: z.looseObject({}),
+    input: anyObject,
+    inputSchema: anyObjectSchema,
     isConcurrencySafe: () => safe,
     isReadOnly: () => readOnly,
     isReplaySafe: () => script.replaySafe === true,
-    run: async (_input, { toolUseId, signal }) => {
+    run: async (_input, { signal }) => {
       const result = nth(script.results, calls);
       calls += 1;
-      probe.toolRuns += 1;
-      probe.onToolStart(toolUseId);
       if (result === undefined) return '';
       if ('ms' in result && result.ms !== undefined) await sleep(clock, result.ms, signal);
       return outputOf(result);
@@ -56,6 +58,7 @@ function outputOf(result: ToolResult): ToolOutput | Promise<ToolOutput> {
   if ('throws' in result) throw result.throws;
   if ('hangs' in result) return new Promise(() => {});
   if ('size' in result) return { content: 'x'.repeat(result.size) };
+  if ('words' in result) return { content: wordsOf(result.words) };
   if ('content' in result) {
     return { content: result.content as unknown as readonly ToolContent[], isError: result.isError ?? false };
   }

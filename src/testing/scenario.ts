@@ -34,6 +34,8 @@ const streamItem = z.union([
   }),
   z.strictObject({ serverTool: text, id: text, input: object.optional() }),
   z.strictObject({ serverResult: text, content: json.optional() }),
+  /** The API's own summary, for a request that asks for a compaction. */
+  z.strictObject({ compaction: text }),
   z.strictObject({ message: text }),
   z.strictObject({ usage: usageSchema }),
   z.strictObject({ blockStop: count }),
@@ -82,6 +84,7 @@ const toolResult = z.union([
     cancelsSiblings: z.boolean().optional(),
   }),
   z.strictObject({ size: count, ms: milliseconds.optional() }),
+  z.strictObject({ words: z.int().positive(), ms: milliseconds.optional() }),
   z.strictObject({ throws: json, ms: milliseconds.optional() }),
   z.strictObject({ hangs: z.literal(true) }),
   z.strictObject({ content: z.array(object), isError: z.boolean().optional(), ms: milliseconds.optional() }),
@@ -131,14 +134,19 @@ const userAct = z.union([
   z.strictObject({ submit: text, at: moment }),
 ]);
 
-/** Blocks of the API, loosely; `{"image": {"width": 2162, "height": 322}}` is short for an image of that size. */
+/** Blocks of the API, loosely; `{"image": {"width": 2162, "height": 322}}` and `{"words": 500}` are short for blocks. */
 const looseBlock = z.looseObject({
   image: z.strictObject({ width: z.int().positive(), height: z.int().positive() }).optional(),
+  words: z.int().positive().optional(),
 });
 
 const prompt = z.union([text, z.array(looseBlock)]);
 
+/** The user asks for a compaction. */
+const compact = z.strictObject({ instructions: text.optional() });
+
 const followUp = z.union([
+  z.strictObject({ compact, config: loopOptionsSchema.partial().optional() }),
   z.strictObject({ prompt, config: loopOptionsSchema.partial().optional() }),
   z.strictObject({ resume: z.strictObject({ cut: count }) }),
 ]);
@@ -159,6 +167,7 @@ export const scenarioSchema = z.strictObject({
   config: loopOptionsSchema.optional(),
   prompt: prompt.optional(),
   messages: z.array(storedMessage).optional(),
+  compact: compact.optional(),
   model: z.array(modelEntrySchema),
   summary: z.array(modelEntrySchema).optional(),
   small: z.array(modelEntrySchema).optional(),

@@ -24,6 +24,7 @@ import {
 import { refusalText, sumTooLongText, tooLongText } from './scripted-refusal.ts';
 import { largestInput, Script } from './scripted-script.ts';
 import { wholeMessage } from './scripted-whole.ts';
+import { type AppliedEdit, appliedEdits } from './scripted-clearing.ts';
 import { endOf, streamChunks } from './scripted-wire.ts';
 
 /** What a scripted model says, and what it accepts. */
@@ -54,8 +55,10 @@ export interface RecordedRequest {
   readonly model: string;
   readonly maxTokens: number;
   readonly messages: readonly WireMessage[];
-  /** Tokens of the input by the engine's own estimate. */
+  /** Tokens of the input by the engine's own estimate, without what the server cleared. */
   readonly estimate: number;
+  /** What the server cleared from the request by itself. */
+  readonly edits: readonly AppliedEdit[];
   readonly body: WireRequest;
   /** Everything for which the API would refuse it. */
   readonly violations: readonly Violation[];
@@ -80,6 +83,8 @@ export class ScriptedModel {
   #answers = 0;
   /** Purposes whose newest answer since the last user message ended in `pause_turn`: it may be sent back. */
   readonly #paused = new Set<CallPurpose>();
+  /** Bodies that were answered with a 400: none of them may come again. */
+  readonly #refused = new Set<string>();
 
   constructor(options: ScriptedModelOptions) {
     this.#options = options;
@@ -112,7 +117,16 @@ export class ScriptedModel {
   #modelInfo(name: string): Readonly<Record<string, unknown>> {
     const { contextWindow, maxOutput } = this.#options.limits;
     const id = decoded(name);
-    return { type: 'model', id, display_name: id, max_input_tokens: contextWindow, max_tokens: maxOutput };
+    const summarize = { supported: this.#options.limits.onDemandCompaction === true };
+    const capabilities = { compaction: { ...summarize, summarize } };
+    return {
+      type: 'model',
+      id,
+      display_name: id,
+      max_input_tokens: contextWindow,
+      max_tokens: maxOutput,
+      capabilities,
+    };
   }
 
   #countTokens(request: ScriptedRequest): ScriptedAnswer {
@@ -130,15 +144,32 @@ export class ScriptedModel {
     const isRequest = hasShape(body);
     if (isRequest && endsWithUser(body)) this.#paused.delete(purpose);
     const recorded = this.#record(body as unknown as WireRequest, purpose, isRequest ? this.#estimate(body) : 0);
-    return this.#refusal(recorded) ?? this.#scripted(recorded);
+    const answer = this.#refusal(recorded) ?? this.#scripted(recorded);
+    this.#watchRefused(request.body, answer.status);
+    return answer;
   }
 
-  #record(body: WireRequest, purpose: CallPurpose, estimate: number): RecordedRequest {
+  /** Another query begins, which may not know what the one before was told: it was cut off, or its process died. */
+  forgetRefused(): void {
+    this.#refused.clear();
+  }
+
+  /** What was wrong with a request is wrong with the same request. */
+  #watchRefused(body: string, status: number): void {
+    if (this.#refused.has(body)) {
+      this.violations.push(`request ${this.requests.length}: the same body was refused with a 400 before.`);
+    }
+    if (status === 400) this.#refused.add(body);
+  }
+
+  #record(body: WireRequest, purpose: CallPurpose, whole: number): RecordedRequest {
     const { limits, profile = 'anthropic' } = this.#options;
+    const edits = whole === 0 ? [] : appliedEdits(body, whole);
+    const estimate = edits.reduce((left, edit) => left - edit.cleared_input_tokens, whole);
     const facts = { ...limits, estimate, profile, mayEndWithAssistant: this.#paused.has(purpose) };
     const violations = validateRequest(body, facts);
     const { model, max_tokens: maxTokens, messages } = body;
-    const recorded = { purpose, model, maxTokens, messages, estimate, body, violations };
+    const recorded = { purpose, model, maxTokens, messages, estimate, edits, body, violations };
     this.requests.push(recorded);
     return recorded;
   }
@@ -172,8 +203,7 @@ export class ScriptedModel {
     if (estimate > largestInput(entry)) return invalidRequest(tooLongText(estimate, largestInput(entry)));
     if ('status' in entry) return statusAnswer(entry);
     if ('raw' in entry) return this.#raw(request, entry.raw);
-    const items = 'stream' in entry ? entry.stream : [{ text: entry.text }, { stop: entry.stop ?? 'end_turn' }];
-    return this.#spoken(request, items, entry.usage ?? {});
+    return this.#spoken(request, 'stream' in entry ? entry.stream : itemsOf(entry, request.body), entry.usage ?? {});
   }
 
   #raw(request: RecordedRequest, events: RawEvents): ScriptedAnswer {
@@ -188,7 +218,8 @@ export class ScriptedModel {
       return errorAnswer(statusOfError(end.error), end.error, end.message ?? end.error);
     }
     const id = `msg_${this.requests.length}`;
-    const script = { id, model: request.model, items, usage, inputTokens: request.estimate };
+    const { model, estimate: inputTokens, edits } = request;
+    const script = { id, model, items, usage, inputTokens, edits };
     return this.#streamed(request, (signal) => streamChunks(script, this.#options.clock, signal));
   }
 
@@ -213,6 +244,14 @@ function estimateRequest({ system, tools, messages }: WireRequest): number {
   const listed = tools === undefined || tools.length === 0 ? 0 : estimateText(JSON.stringify(tools));
   return said + listed + messages.reduce((sum, message) => sum + estimateMessage(message), 0);
 }
+
+/** A text as an answer, or as the block of a request for a compaction. */
+function itemsOf({ text, stop }: TextEntry, { compaction }: WireRequest): readonly StreamItem[] {
+  if (compaction === undefined) return [{ text }, { stop: stop ?? 'end_turn' }];
+  return [{ compaction: text }, { stop: stop ?? 'compaction' }];
+}
+
+type TextEntry = Extract<ModelEntry, { text: unknown }>;
 
 function isStreamed(body: WireRequest): boolean {
   return 'stream' in body && body.stream === true;

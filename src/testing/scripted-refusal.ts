@@ -40,6 +40,8 @@ const words: Readonly<Record<string, Words>> = {
   misplaced_block: ({ path }, request) => misplaced(path, request),
   blank_text: ({ path }, request) => blankText(path, request),
   thinking_last: ({ path }) => `${messagePath(path)}: The final block in an assistant message cannot be \`thinking\`.`,
+  thinking_cycle: ({ path }, request) =>
+    `${path}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${typeAt(request, path)}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`.`,
   tool_use_id: ({ path }, request) => `${path}.${typeAt(request, path)}.id: ${pattern('+')}`,
   tool_name: ({ path }) => `${path}.${path.startsWith('tools') ? 'custom' : 'tool_use'}.name: ${pattern('{1,64}')}`,
   tool_twice: () => 'tools: Tool names must be unique.',
@@ -127,7 +129,7 @@ function serverPair({ path, message }: Violation, request: WireRequest): string 
 
 function misplaced(path: string, request: WireRequest): string {
   const type = typeAt(request, path);
-  const home = type === 'tool_result' ? 'user' : 'assistant';
+  const home = messageAt(request, path)?.role === 'user' ? 'assistant' : 'user';
   return `${messagePath(path)}: \`${type}\` blocks can only be in \`${home}\` messages`;
 }
 

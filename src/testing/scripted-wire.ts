@@ -2,6 +2,7 @@
 import { type Clock, sleep } from '../clock.ts';
 import { estimateText } from '../core/context/tokens.ts';
 import type { ScriptedUsage, StreamItem } from './scenario.ts';
+import type { AppliedEdit } from './scripted-clearing.ts';
 
 /** The connection breaks in the middle of the stream. */
 export class ScriptedReset extends Error {
@@ -19,6 +20,8 @@ export interface StreamScript {
   readonly usage: ScriptedUsage;
   /** Tokens of the request, for a script that names none. */
   readonly inputTokens: number;
+  /** What the server cleared from the request. */
+  readonly edits: readonly AppliedEdit[];
 }
 
 /** One event in the framing of server-sent events. */
@@ -93,6 +96,16 @@ class Writer {
     return this.tool(block, [], false);
   }
 
+  /** The summary of a conversation, as the API sends it: in one delta, with what is opaque beside it. */
+  compaction(content: string): string {
+    const closed = this.close();
+    const index = this.#takeIndex();
+    const block = { type: 'compaction', content: null, encrypted_content: null };
+    const start = frame('content_block_start', { type: 'content_block_start', index, content_block: block });
+    const delta = { type: 'compaction_delta', content, encrypted_content: 'opaque' };
+    return closed + start + this.#deltaAt(index, delta, content) + stopFrame(index);
+  }
+
   usage(usage: ScriptedUsage): string {
     const figures = {
       ...(usage.input === undefined ? {} : { input_tokens: usage.input }),
@@ -105,9 +118,11 @@ class Writer {
     const closed = this.close();
     const delta = { stop_reason: reason, stop_sequence: null };
     const usage = { output_tokens: this.#script.usage.output ?? this.#outputTokens };
+    const { edits } = this.#script;
+    const management = edits.length === 0 ? {} : { context_management: { applied_edits: edits } };
     return (
       closed +
-      frame('message_delta', { type: 'message_delta', delta, usage }) +
+      frame('message_delta', { type: 'message_delta', delta, usage, ...management }) +
       frame('message_stop', { type: 'message_stop' })
     );
   }
@@ -202,6 +217,7 @@ function chunkOf(writer: Writer, item: WritableItem): string {
       content: item.content ?? [],
     });
   }
+  if ('compaction' in item) return writer.compaction(item.compaction);
   if ('usage' in item) return writer.usage(item.usage);
   if ('blockStop' in item) return stopFrame(item.blockStop);
   if ('ping' in item) return frame('ping', { type: 'ping' });

@@ -1,59 +1,65 @@
 /** Runs a scenario through the real engine in virtual time: same file, same seed, same bytes. */
 import { bound } from '../core/bound.ts';
+import { runningTools } from '../core/running.ts';
 import type { LoopEvent } from '../core/event.ts';
 import type { Emitted } from '../core/output.ts';
-import { sessionFacts } from '../core/session.ts';
+import { sessionFacts } from '../core/session-facts.ts';
 import type { ContinueName, LoopState, Terminal } from '../core/state.ts';
 import { watchPath } from '../inspect/watch-path.ts';
 import type { QueryOptions } from '../prepare.ts';
 import { type Query, query } from '../query.ts';
-import { memoryJournal, type RecordedQuery } from '../session/journal.ts';
-import { createMemoryStore } from '../tools/result-store.ts';
+import { memoryJournal, type RecordedQuery, replay } from '../session/journal.ts';
+import { Leftovers } from './leftovers.ts';
 import { brokenLaws } from './run-laws.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarioHistory, scenarioPrompt, scenarioSession, scenarioStaged } from './scenario-history.ts';
-import { scenarioHooks, scenarioPermissions, scenarioTools, type SimulationProbe } from './scenario-tools.ts';
-import { scriptedFetch } from './scripted-fetch.ts';
-import { ScriptedModel } from './scripted-model.ts';
-import type { SimulationResult } from './simulation-result.ts';
-import { runInVirtualTime, VirtualClock } from './virtual-clock.ts';
-
-const defaultWindow = 200_000;
-const defaultMaxOutput = 64_000;
-/** A script that repeats for ever must end all the same. */
-const defaultMaxTurns = 20;
+import type { SimulationProbe } from './scenario-tools.ts';
+import { ScenarioUser } from './scenario-user.ts';
+import type { ScriptedModel } from './scripted-model.ts';
+import { brokenPromises } from './shown-laws.ts';
+import { realTime, type SimulatedTime, virtualTime } from './simulated-time.ts';
+import { scenarioModel, simulatedOptions, type SimulationOptions } from './simulation-options.ts';
+import { shownRequest, type SimulationResult } from './simulation-result.ts';
+import { brokenStarts } from './tool-laws.ts';
 
 /** Runs a scenario. Never rejects for what the run does: what may not happen is listed in `violations`. */
-export async function simulate(scenario: Scenario): Promise<SimulationResult> {
-  return (await simulateRecorded(scenario)).result;
+export async function simulate(scenario: Scenario, options: SimulationOptions = {}): Promise<SimulationResult> {
+  return (await simulateRecorded(scenario, options)).result;
 }
 
 /** As `simulate`, with the journal of every query. */
 export async function simulateRecorded(
   scenario: Scenario,
+  options: SimulationOptions = {},
 ): Promise<{ readonly result: SimulationResult; readonly journals: readonly RecordedQuery[] }> {
-  const simulation = new Simulation(scenario);
+  const simulation = new Simulation(scenario, options);
   const result = await simulation.run();
   return { result, journals: simulation.journals };
 }
 
-type UserAct = NonNullable<Scenario['user']>[number];
+type FollowUp = NonNullable<Scenario['then']>[number];
+
+/** What the user wants of a compaction, as the option of a query. */
+function asked(compact: Scenario['compact']): Pick<QueryOptions, 'compact'> {
+  if (compact === undefined) return {};
+  return { compact: compact.instructions === undefined ? {} : { instructions: compact.instructions } };
+}
 
 class Simulation {
   readonly #scenario: Scenario;
-  readonly #clock = new VirtualClock();
-  readonly #probe: SimulationProbe = { toolRuns: 0, stopHookRuns: 0, onToolStart: () => {} };
+  readonly #time: SimulatedTime;
+  readonly #probe: SimulationProbe = { toolRuns: 0, stopHookRuns: 0 };
   readonly #model: ScriptedModel;
+  readonly #leftovers: Leftovers;
+  readonly #user: ScenarioUser;
   readonly #options: QueryOptions;
   readonly #transitions: ContinueName[] = [];
   readonly #events: { index: number; type: LoopEvent['type']; phase: string }[] = [];
   readonly #emitted: Emitted[] = [];
   readonly #terminals: Terminal[] = [];
   readonly #violations: string[] = [];
-  readonly #entered = new Set<string>();
-  readonly #acted = new Set<UserAct>();
-  /** Takes back what the user would do later. */
-  #planned: (() => void)[] = [];
+  /** Calls that ran when the process died and that may not run again. */
+  readonly #diedWith = new Set<string>();
   #modelCalls = 0;
   #summaryCalls = 0;
   #query: Query | null = null;
@@ -61,80 +67,65 @@ class Simulation {
   readonly journals: RecordedQuery[] = [];
   #queries = 0;
 
-  constructor(scenario: Scenario) {
+  constructor(scenario: Scenario, { query: own = {}, time = 'virtual' }: SimulationOptions) {
     this.#scenario = scenario;
-    const { contextWindow = defaultWindow, modelMaxOutput = Math.min(defaultMaxOutput, contextWindow) } =
-      scenario.config ?? {};
-    this.#model = new ScriptedModel({
-      model: scenario.model,
-      summary: scenario.summary ?? [],
-      small: scenario.small ?? [],
-      limits: { contextWindow, maxOutput: modelMaxOutput },
-      clock: this.#clock,
-      profile: scenario.config?.profile ?? 'anthropic',
-      systemTokens: scenario.config?.systemTokens ?? 0,
+    this.#time = time === 'virtual' ? virtualTime() : realTime();
+    this.#leftovers = new Leftovers(this.#time);
+    this.#model = scenarioModel(scenario, this.#time);
+    this.#user = new ScenarioUser(scenario.user ?? [], this.#time.clock, () => this.#query);
+    const options = simulatedOptions(scenario, own, {
+      time: this.#time,
+      probe: this.#probe,
+      leftovers: this.#leftovers,
+      model: this.#model,
+      onToolStart: (toolUseId) => this.#toolStarts(toolUseId),
     });
-    this.#options = this.#baseOptions(contextWindow, modelMaxOutput);
-  }
-
-  #baseOptions(contextWindow: number, modelMaxOutput: number): QueryOptions {
-    const scenario = this.#scenario;
-    const canUseTool = scenarioPermissions(scenario);
-    return {
-      model: 'scripted-model',
-      permissionMode: 'bypassPermissions',
-      maxTurns: defaultMaxTurns,
-      ...(scenario.small === undefined ? {} : { smallModel: 'scripted-small' }),
-      ...scenario.config,
-      contextWindow,
-      modelMaxOutput,
-      apiKey: 'scripted',
-      baseUrl: 'http://scripted.invalid',
-      fetch: scriptedFetch(this.#model),
-      tools: scenarioTools(scenario, this.#clock, this.#probe),
-      hooks: scenarioHooks(scenario, this.#probe),
-      ...(canUseTool === null ? {} : { canUseTool }),
-      resultStore: createMemoryStore(),
-      inspect: watchPath({
-        onContinue: (name) => this.#transitions.push(name),
-        onPhase: (phase) => this.#enter(phase),
-      }),
-    };
+    const inspect = watchPath({
+      onContinue: (name) => this.#continues(name),
+      onPhase: (phase) => this.#user.onPhase(phase),
+    });
+    this.#options = { ...options, inspect };
   }
 
   async run(): Promise<SimulationResult> {
-    const { prompt, then = [] } = this.#scenario;
+    const { prompt, compact, then = [] } = this.#scenario;
     const history = scenarioHistory(this.#scenario, 'scripted-model');
     await this.#runQuery({
       ...this.#options,
       ...(prompt === undefined ? {} : { prompt: scenarioPrompt(prompt) }),
+      ...asked(compact),
       messages: history,
       session: scenarioSession(this.#scenario, 'scripted-model'),
       staged: scenarioStaged(this.#scenario, history),
     });
     for (const next of then) {
       if ('resume' in next) await this.#resume(next.resume.cut);
-      else await this.#followUp(next.prompt, next.config);
+      else await this.#followUp(next);
     }
     return this.#result();
   }
 
-  async #followUp(prompt: string | readonly unknown[], config: Scenario['config']): Promise<void> {
+  async #followUp(next: Exclude<FollowUp, { resume: unknown }>): Promise<void> {
     const state = this.#query?.state;
     await this.#runQuery({
       ...this.#options,
-      ...config,
-      prompt: scenarioPrompt(prompt),
+      ...next.config,
+      ...('prompt' in next ? { prompt: scenarioPrompt(next.prompt) } : asked(next.compact)),
       messages: state?.carried.messages ?? [],
-      ...(state === null || state === undefined ? {} : { toolUseContext: state.carried.toolUseContext }),
+      staged: state?.query.staged ?? [],
+      ...(state === null || state === undefined
+        ? {}
+        : { toolUseContext: state.carried.toolUseContext, session: sessionFacts(state) }),
       queued: this.#query?.queued ?? [],
-      session: state === null || state === undefined ? null : sessionFacts(state),
     });
   }
 
   async #resume(cut: number): Promise<void> {
     if (this.#recorded === null) return;
     const recorded = { ...this.#recorded, events: this.#recorded.events.slice(0, cut) };
+    for (const { toolUseId, verdict } of runningTools(replay(recorded))) {
+      if (!verdict.readOnly && !verdict.replaySafe) this.#diedWith.add(toolUseId);
+    }
     await this.#runQuery({ ...this.#options, resume: recorded });
   }
 
@@ -146,6 +137,7 @@ class Simulation {
 
   async #runQuery(options: QueryOptions): Promise<void> {
     this.#queries += 1;
+    this.#model.forgetRefused();
     const journal = memoryJournal();
     const seed = seedOf(this.#scenario.seed ?? 1, this.#queries);
     // A resumed query goes on counting where its journal was cut.
@@ -153,23 +145,33 @@ class Simulation {
     const started = query({
       ...options,
       journal,
-      deps: { clock: this.#clock, uuid: () => seed },
+      deps: { ...options.deps, clock: this.#time.clock, uuid: () => seed, scaleImage: neverScales },
+      signal: this.#signal(),
       beforeEvent: (index, event, state) => this.#beforeEvent(earlier + index, event, state),
     });
     this.#query = started;
-    this.#scheduleTools();
+    let isGone = this.#diesAt() !== null;
     try {
-      const terminal = await runInVirtualTime(this.#clock, this.#consume(started));
+      const terminal = await this.#time.run(this.#consume(started));
       if (terminal !== null) this.#terminals.push(terminal);
     } catch (error) {
-      this.#violations.push(`The query threw: ${error instanceof Error ? error.message : String(error)}`);
+      this.#violate(`The query threw: ${error instanceof Error ? error.message : String(error)}`);
+      isGone = true;
+      await started.return();
     }
-    for (const takeBack of this.#planned.splice(0)) takeBack();
-    if (this.#diesAt() !== null) this.#clock.clear();
+    this.#user.queryEnded();
     const recorded = journal.recorded();
     this.#recorded = recorded === null ? null : withEarlier(options.resume, recorded);
     if (this.#recorded !== null) this.journals.push(this.#recorded);
     this.#checkLaws(started);
+    for (const left of await this.#leftovers.found(isGone)) this.#violate(left);
+  }
+
+  /** A signal that nobody aborts: the query must leave no listener on it. */
+  #signal(): AbortSignal {
+    const { signal } = new AbortController();
+    this.#leftovers.watch(signal, 'the query');
+    return signal;
   }
 
   async #consume(started: Query): Promise<Terminal | null> {
@@ -186,47 +188,23 @@ class Simulation {
       return;
     }
     const told = this.#events.length;
-    if (this.#queries === 1) {
-      for (const act of this.#scenario.user ?? []) if (act.at === index) this.#act(act);
-    }
+    if (this.#queries === 1) this.#user.beforeEvent(index);
     // What the user did came before this event, which is announced again unless the query is over.
     if (this.#events.length > told) return;
     this.#events.push({ index, type: event.type, phase: state.phase });
   }
 
-  /** Plans an act of the user; what comes after the end of the query never happens. */
-  #plan(act: UserAct, after: number): void {
-    this.#planned.push(this.#clock.schedule(() => this.#act(act), after));
+  #continues(name: ContinueName): void {
+    this.#diedWith.clear();
+    this.#transitions.push(name);
   }
 
-  #act(act: UserAct): void {
-    const started = this.#query;
-    // What the user does makes an event of its own at the same index, and must not be done again before that one.
-    if (started === null || this.#acted.has(act)) return;
-    this.#acted.add(act);
-    if ('submit' in act) started.send(act.submit);
-    else if (act.abort === 'submit') started.submit(act.text ?? '');
-    else started.interrupt();
-  }
-
-  #scheduleTools(): void {
-    this.#probe.onToolStart = (toolUseId) => {
-      for (const act of this.#scenario.user ?? []) {
-        if (typeof act.at === 'object' && 'tool' in act.at && act.at.tool === toolUseId) {
-          this.#plan(act, 0);
-        }
-      }
-    };
-  }
-
-  #enter(phase: string): void {
-    if (this.#entered.has(phase)) return;
-    this.#entered.add(phase);
-    for (const act of this.#scenario.user ?? []) {
-      if (typeof act.at === 'object' && 'phase' in act.at && act.at.phase === phase) {
-        this.#plan(act, act.at.after);
-      }
-    }
+  #toolStarts(toolUseId: string): void {
+    this.#probe.toolRuns += 1;
+    if (this.#diedWith.has(toolUseId)) this.#violate(`The call ${toolUseId} ran again although it is not replay-safe.`);
+    const state = this.#query?.state ?? null;
+    if (state !== null) for (const broken of brokenStarts(state, toolUseId)) this.#violate(broken);
+    this.#user.onToolStart(toolUseId);
   }
 
   #checkLaws(ended: Query): void {
@@ -236,7 +214,6 @@ class Simulation {
     this.#modelCalls += state.query.modelCalls;
     this.#summaryCalls += state.query.summaryCalls;
     for (const broken of brokenLaws(this.#recorded, state)) this.#violate(broken);
-    if (this.#clock.pending > 0) this.#violate(`${this.#clock.pending} timers are left.`);
   }
 
   #violate(what: string): void {
@@ -246,7 +223,7 @@ class Simulation {
   #result(): SimulationResult {
     const state = this.#query?.state ?? null;
     const worst = this.#recorded === null ? null : bound(this.#recorded.config);
-    return {
+    const result = {
       name: this.#scenario.name,
       terminal: this.#terminals.at(-1) ?? null,
       terminals: this.#terminals,
@@ -260,21 +237,19 @@ class Simulation {
       },
       bound: { modelCalls: worst?.modelCalls ?? 0, summaryCalls: worst?.summaryCalls ?? 0 },
       events: this.#events,
-      requests: this.#model.requests.map(({ purpose, model, maxTokens, messages, estimate }) => ({
-        purpose,
-        model,
-        maxTokens,
-        messages,
-        estimate,
-      })),
+      requests: this.#model.requests.map(shownRequest),
       emitted: this.#emitted,
       messages: state?.carried.messages ?? [],
       queued: this.#query?.queued ?? [],
       violations: [...this.#model.violations, ...this.#violations],
-      ms: this.#clock.now() - new VirtualClock().now(),
+      ms: this.#time.elapsedMs(),
     };
+    return { ...result, violations: [...result.violations, ...brokenPromises(this.#scenario, result)] };
   }
 }
+
+/** Images of a scenario have a size and no pixels, and a simulation must not depend on what is installed. */
+const neverScales = (): Promise<never> => Promise.reject(new Error('a simulation scales no image'));
 
 /** A resumed journal goes on where the first one was cut. */
 function withEarlier(earlier: RecordedQuery | undefined, recorded: RecordedQuery): RecordedQuery {

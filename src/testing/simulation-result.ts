@@ -3,7 +3,8 @@ import type { LoopEvent } from '../core/event.ts';
 import type { Message } from '../core/message.ts';
 import type { Emitted } from '../core/output.ts';
 import type { ContinueName, QueuedMessage, Terminal } from '../core/state.ts';
-import type { WireMessage } from '../core/wire/request-type.ts';
+import type { WireMessage, WireRequest } from '../core/wire/request-type.ts';
+import type { RecordedRequest } from './scripted-model.ts';
 
 /** What a simulated run did; the shape of `escapement simulate --json`. */
 export interface SimulationResult {
@@ -29,6 +30,8 @@ export interface SimulationResult {
     readonly maxTokens: number;
     readonly messages: readonly WireMessage[];
     readonly estimate: number;
+    /** Members of the request that stand beside: thinking, what the API should clear or summarise. */
+    readonly settings: Omit<WireRequest, 'model' | 'max_tokens' | 'system' | 'tools' | 'messages'>;
   }[];
   /** What the consumer saw, fragments left out. */
   readonly emitted: readonly Emitted[];
@@ -37,4 +40,11 @@ export interface SimulationResult {
   readonly violations: readonly string[];
   /** Virtual milliseconds that the run took. */
   readonly ms: number;
+}
+
+/** A request in the form of the result. */
+export function shownRequest(request: RecordedRequest): SimulationResult['requests'][number] {
+  const { purpose, model, maxTokens, messages, estimate, body } = request;
+  const { model: _model, max_tokens: _max, system: _system, tools: _tools, messages: _messages, ...settings } = body;
+  return { purpose, model, maxTokens, messages, estimate, settings };
 }

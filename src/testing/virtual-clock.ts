@@ -46,12 +46,6 @@ export class VirtualClock implements Clock {
     return this.#order + this.#cancelled;
   }
 
-  /** Forgets every timer, as the end of a process does. */
-  clear(): void {
-    this.#cancelled += this.#timers.length;
-    this.#timers = [];
-  }
-
   /** Jumps to the next timer and calls it; false when there is none. */
   advanceToNext(): boolean {
     const next = this.#timers.reduce<Timer | null>(earlier, null);
@@ -94,7 +88,7 @@ export async function runUntilIdle(clock: VirtualClock, isDone: () => boolean): 
 }
 
 /** Resolves when some rounds of the event loop went by in which no timer was set or given up. */
-async function quiet(clock: VirtualClock, isDone: () => boolean): Promise<void> {
+export async function quiet(clock: VirtualClock, isDone: () => boolean): Promise<void> {
   let seen = clock.activity;
   for (let round = 0; round < quietRounds && !isDone(); ) {
     await new Promise<void>((resolve) => setImmediate(resolve));

@@ -9,6 +9,7 @@ import { errorOutcome } from './outcome.ts';
 import { hiddenBy, ruleNames } from './permission-rules.ts';
 import type { ToolRegistry } from './registry.ts';
 import type { ResultStore } from './result-store.ts';
+import type { ScaleImage } from './scale-image.ts';
 import { settle, type Settled } from './settle.ts';
 import type { Tool, ToolRunContext } from './tool.ts';
 
@@ -22,6 +23,7 @@ export interface PipelineDeps {
   /** Asks the user; null when nobody is there, and what must be asked is denied. */
   readonly canUseTool: CanUseTool | null;
   readonly store: ResultStore;
+  readonly scaleImage: ScaleImage;
   /** Absolute real path of the folder that the session works in. */
   readonly cwd: string;
   /** Absolute real paths that tools may touch, `cwd` among them. */

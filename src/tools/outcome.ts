@@ -42,6 +42,7 @@ export function outcomeOf(stage: PipelineStage, content: readonly ToolContent[],
   return {
     content: fillEmpty(isError ? content.filter((block) => block.type === 'text') : content),
     isError,
+    whole: null,
     stage,
     cancelsSiblings: false,
     contextChanges: [],

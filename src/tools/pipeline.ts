@@ -10,7 +10,7 @@ import { abortedOutcome, type CallIo, type CallScope, type PipelineDeps, scopeOf
 import { errorOutcome } from './outcome.ts';
 import { type ReadInput, readInput } from './read-input.ts';
 import type { ToolRegistry } from './registry.ts';
-import { runGranted } from './run-call.ts';
+import { runGranted, withinBudget } from './run-call.ts';
 import { oneLine } from './text.ts';
 import { describeThrown } from './thrown.ts';
 
@@ -33,7 +33,9 @@ async function runStages(scope: CallScope): Promise<ToolOutcome> {
   if ('outcome' in read) return read.outcome;
   const check = startCheck(scope, read.value);
   try {
-    return await runChecked(scope, read.value, check);
+    const outcome = await runChecked(scope, read.value, check);
+    // What a hook, a rule or the user said instead of a result may be too long as well.
+    return outcome.whole === null ? await withinBudget(scope, outcome) : outcome;
   } finally {
     check.cancel();
   }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../core/json.ts';
 import { abortedOutcome, type CallScope, guard, type Step } from './call.ts';
 import { jsonCopy } from './hash.ts';
 import { errorOutcome, type PipelineStage } from './outcome.ts';
-import { cutHead } from './text.ts';
+import { cutHead } from '../core/text.ts';
 import { describeThrown } from './thrown.ts';
 
 /** An input that passed: as the tool gets it, and as hooks, prompts and hashes see it. */

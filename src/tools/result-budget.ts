@@ -1,13 +1,14 @@
 /** Layer 0 for one tool: a result over its limit goes to the store whole, and the model gets both its ends. */
+import { largestPreview, preview, textOfContent, whereabouts } from '../core/context/message-budget.ts';
 import { estimateBlock } from '../core/context/tokens.ts';
+import type { StoredText } from '../core/state.ts';
+import { count } from '../core/text.ts';
 import type { ResultStore } from './result-store.ts';
-import { count, cutHead, cutTail } from './text.ts';
 import { describeThrown } from './thrown.ts';
 import type { ToolContent } from './tool.ts';
 
-/** Characters of the preview that come from the beginning and from the end. Errors tend to stand at the end. */
-const previewHead = 2_000;
-const previewTail = 2_000;
+/** A preview under so many characters would lose the path of the whole: a tool with a smaller limit gets as many. */
+const leastPreview = 500;
 /** Characters that one estimated token stands for, as in the core's estimate of text: media count by it. */
 const charactersPerToken = 3;
 
@@ -20,43 +21,46 @@ function blockSize(block: ToolContent): number {
   return block.type === 'text' ? block.text.length : estimateBlock({ ...block }) * charactersPerToken;
 }
 
+/** A result within its limit. */
+export interface FittingResult {
+  readonly content: readonly ToolContent[];
+  /** For `ToolOutcome.whole`. */
+  readonly whole: StoredText | null;
+}
+
 /**
  * Brings a result within `limit` characters (Infinity: as it is). Text goes to the store whole and is replaced by its
- * two ends; media stay as long as they fit behind that. Never rejects: when the store fails, the result says so.
+ * two ends; media stay as long as they fit behind that. A text that fits here may be too much for its message: one that is
+ * larger than a preview is stored too. Never rejects: when the store fails, the result says so.
  */
 export async function applyResultBudget(
   content: readonly ToolContent[],
   limit: number,
   store: ResultStore,
   toolUseId: string,
-): Promise<readonly ToolContent[]> {
-  const size = contentSize(content);
-  if (size <= limit) return content;
-  const text = content.map(asText).join('\n');
-  const preview = previewOf(text, limit, await keep(store, toolUseId, text));
-  return [{ type: 'text', text: preview }, ...fittingMedia(content, limit - preview.length)];
+): Promise<FittingResult> {
+  if (limit === Number.POSITIVE_INFINITY) return { content, whole: null };
+  const text = textOfContent(content);
+  const fits = contentSize(content) <= limit;
+  if (fits && text.length <= largestPreview) return { content, whole: { path: null, characters: text.length } };
+  const { path, why } = await keep(store, toolUseId, text);
+  const whole = { path, characters: text.length };
+  if (fits) return { content, whole };
+  const cut = preview(text, Math.max(limit, leastPreview), whereabouts(whole, why));
+  return { content: [{ type: 'text', text: cut }, ...fittingMedia(content, limit - cut.length)], whole };
 }
 
-function asText(block: ToolContent): string {
-  return block.type === 'text' ? block.text : `[${block.type}]`;
+interface Kept {
+  readonly path: string | null;
+  readonly why: string | null;
 }
 
-async function keep(store: ResultStore, toolUseId: string, text: string): Promise<string> {
+async function keep(store: ResultStore, toolUseId: string, text: string): Promise<Kept> {
   try {
-    return `The whole result is in ${await store.put(toolUseId, text)}`;
+    return { path: await store.put(toolUseId, text), why: null };
   } catch (error) {
-    return `The whole result could not be kept (${describeThrown(error)})`;
+    return { path: null, why: describeThrown(error) };
   }
-}
-
-/** A tool with a limit under the preview's size gets a smaller one. */
-function previewOf(text: string, limit: number, whereabouts: string): string {
-  const head = Math.min(previewHead, Math.floor(limit / 2));
-  const tail = Math.min(previewTail, Math.floor(limit / 2));
-  const omitted = text.length - head - tail;
-  const note = `${whereabouts}; it has ${count(text.length, 'character')}.`;
-  if (omitted <= 0) return `${text}\n\n[${note}]`;
-  return `${cutHead(text, head)}\n\n[... ${count(omitted, 'character')} left out. ${note} ...]\n\n${cutTail(text, tail)}`;
 }
 
 function fittingMedia(content: readonly ToolContent[], room: number): readonly ToolContent[] {

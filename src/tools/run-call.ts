@@ -3,6 +3,7 @@ import type { ToolOutcome } from '../core/state.ts';
 import { contextBlocks, viewOf } from './ask-hooks.ts';
 import type { Granted } from './ask-permission.ts';
 import { abortedOutcome, askWithin, type CallScope, guard } from './call.ts';
+import { fitImages } from './fit-images.ts';
 import { hashInput } from './hash.ts';
 import { attach, errorOutcome, outcomeOf } from './outcome.ts';
 import { applyResultBudget } from './result-budget.ts';
@@ -53,10 +54,12 @@ function returned({ tool }: CallScope, value: unknown): ToolOutcome {
   return attach({ ...outcomeOf('run', content, isError), cancelsSiblings, contextChanges }, attachments);
 }
 
-async function withinBudget(scope: CallScope, outcome: ToolOutcome): Promise<ToolOutcome> {
-  const { tool, deps, call } = scope;
-  const content = await applyResultBudget(outcome.content, tool.maxResultSizeChars, deps.store, call.toolUseId);
-  return content === outcome.content ? outcome : { ...outcome, content };
+/** The outcome with what the model gets of it: images scaled down, a text over the limit in the store. */
+export async function withinBudget({ tool, deps, call }: CallScope, outcome: ToolOutcome): Promise<ToolOutcome> {
+  const { store, scaleImage } = deps;
+  const content = await fitImages(outcome.content, scaleImage);
+  const fitting = await applyResultBudget(content, tool.maxResultSizeChars, store, call.toolUseId);
+  return { ...outcome, ...fitting, attachments: await fitImages(outcome.attachments, scaleImage) };
 }
 
 /** The hooks see the result as the tool gave it, the model gets `fitting`. A broken hook makes it an error that keeps the output. */

@@ -18,6 +18,7 @@ const verdict = { concurrencySafe: true, readOnly: true, replaySafe: false };
 const outcome: ToolOutcome = {
   content: [{ type: 'text', text: 'line of the file\n'.repeat(20) }],
   isError: false,
+  whole: null,
   stage: 'run',
   cancelsSiblings: false,
   contextChanges: [],

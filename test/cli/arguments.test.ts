@@ -6,13 +6,22 @@ describe('arguments', () => {
     expect(parseArguments([])).toEqual({
       name: 'run',
       prompt: '',
-      flags: { print: false, outputFormat: 'text', fallbackModel: [], allow: [], verbose: false, demo: true },
+      flags: {
+        print: false,
+        interactive: false,
+        outputFormat: 'text',
+        fallbackModel: [],
+        allow: [],
+        verbose: false,
+        demo: true,
+      },
     });
   });
 
   it('reads every flag, before and behind the prompt', () => {
     const argv = [
       '-p',
+      '-i',
       '--output-format',
       'json',
       '--model',
@@ -42,6 +51,7 @@ describe('arguments', () => {
       prompt: 'fix it',
       flags: {
         print: true,
+        interactive: true,
         outputFormat: 'json',
         model: 'a',
         fallbackModel: ['b', 'c'],
@@ -74,6 +84,13 @@ describe('arguments', () => {
       name: 'simulate',
       files: ['a', 'b'],
       json: true,
+    });
+    const flags = { runs: 1_000, seed: 1, config: null, out: null, json: false };
+    expect(parseArguments(['simulate', '--explore'])).toEqual({ name: 'explore', flags });
+    const given = ['--runs', '5', '--seed', '0', '--config', 'c', '--out', 'o', '--json'];
+    expect(parseArguments(['simulate', '--explore', ...given])).toEqual({
+      name: 'explore',
+      flags: { runs: 5, seed: 0, config: 'c', out: 'o', json: true },
     });
     expect(parseArguments(['bound'])).toEqual({ name: 'bound', config: null });
     expect(parseArguments(['bound', '--config', 'f'])).toEqual({ name: 'bound', config: 'f' });

@@ -70,6 +70,13 @@ describe('escapement', () => {
     [{}, ['--allow', 'Bash('], /allow.*no permission rule/],
     [{}, ['simulate', '/nowhere.json'], /nowhere\.json cannot be read/],
     [{}, ['simulate'], /missing required argument/i],
+    [{}, ['simulate', '--explore', '--runs', '0'], /--runs.*whole number above 0/],
+    [{}, ['simulate', '--explore', '--runs', 'x'], /--runs.*whole number above 0/],
+    [{}, ['simulate', '--explore', '--seed', '-1'], /--seed.*whole number, 0 or more/],
+    [{}, ['simulate', '--explore', '--config', '/nowhere.json'], /nowhere\.json cannot be read/],
+    [{}, ['simulate', '--explore', '--out', '/nowhere/a.json'], /The folder of \/nowhere\/a\.json is not there/],
+    [{}, ['simulate', '--explore', 'a.json'], /give no files/],
+    [{}, ['simulate', 'a.json', '--seed', '1'], /--seed goes with --explore/],
     [{}, ['bound', '--config', '/nowhere.json'], /nowhere\.json cannot be read/],
   ])('says in one sentence what is wrong with %j %j', async (options, argv, sentence) => {
     const { exitCode, stdout, stderr } = await run(argv, options);
@@ -217,6 +224,20 @@ describe('escapement', () => {
     const none = await run(['simulate', join(folder, 'none.json')]);
     expect(none.exitCode).toBe(2);
     expect(none.stderr).toContain('modle');
+  });
+
+  it('explores: the same seed prints the same, how long it took stands beside the output', async () => {
+    const folder = workspace({ 'config.json': '{"maxTurns":2}', 'wrong.json': '{"maxTurns":"many"}' });
+    const argv = ['simulate', '--explore', '--runs', '20', '--seed', '7', '--config', join(folder, 'config.json')];
+    const [first, second, json] = [await run(argv), await run(argv), await run([...argv, '--json'])];
+    expect(first.exitCode).toBe(0);
+    expect(first.stdout).toMatch(/^20 scenarios of seed 7: no violation\n/);
+    expect(second.stdout).toBe(first.stdout);
+    expect(first.stderr).toMatch(/^20 scenarios in [\d.]+ s, \d+ a second$/);
+    expect(JSON.parse(String(json.stdout))).toMatchObject({ seed: 7, runs: 20, failure: null });
+    const wrong = await run([...argv.slice(0, -1), join(folder, 'wrong.json')]);
+    expect([wrong.exitCode, wrong.stdout]).toEqual([2, '']);
+    expect(wrong.stderr).toMatch(/wrong\.json.*maxTurns/);
   });
 
   it('prints the worst case', async () => {

@@ -94,6 +94,33 @@ describe.skipIf(!canOpenTerminal)('escapement at a terminal', () => {
     expect(await person.ended).toBe(130);
   });
 
+  it('goes on with --interactive, and compacts the conversation when it is told to', async () => {
+    const long = { stream: [{ text: 'word '.repeat(3_000) }, { stop: 'end_turn' }] };
+    const { url, model } = await serve([long, end], [{ text: 'Many words.' }]);
+    const argv = ['-i', '--base-url', url, '--model', 'm', '--context-window', '20000', '--cwd', workspace()];
+    const person = new Person(argv);
+    await person.sees('What now?');
+    person.types('say much\r');
+    await person.sees('What now?', 2);
+    person.types('/compact keep the names\r');
+    await person.sees('(manual_compact: ');
+    expect(JSON.stringify(model.requests[1]?.messages)).toContain('keep the names');
+    await person.sees('What now?', 3);
+    person.types('and now?\r');
+    await person.sees('Going on.');
+    expect(JSON.stringify(model.requests[2]?.messages)).toMatch(/Many words\..*and now\?/);
+    await person.sees('What now?', 4);
+    person.types('\r');
+    expect(await person.ended).toBe(0);
+  });
+
+  it('has nothing to compact before the conversation began', async () => {
+    const { url } = await serve([]);
+    const person = new Person(['/compact', '--base-url', url, '--cwd', workspace()]);
+    await person.sees('There is nothing to compact yet');
+    expect(await person.ended).toBe(2);
+  });
+
   it('is asked beside the output with --print, and nothing afterwards', async () => {
     const { url } = await serve([bash('t1', 'echo one\ntouch two'), end]);
     const person = new Person(['go', '-p', '--base-url', url, '--model', 'm', '--cwd', workspace()]);

@@ -9,9 +9,12 @@ import { ScriptedModel } from '../../src/testing/scripted-model.ts';
 import { listen } from '../../src/testing/scripted-server.ts';
 
 /** Serves a script on loopback until the test is over. */
-export async function serve(script: readonly ModelEntry[]): Promise<{ url: string; model: ScriptedModel }> {
+export async function serve(
+  script: readonly ModelEntry[],
+  summary: readonly ModelEntry[] = [],
+): Promise<{ url: string; model: ScriptedModel }> {
   const limits = { contextWindow: 200_000, maxOutput: 64_000 };
-  const model = new ScriptedModel({ model: script, limits, clock: systemClock, profile: 'plain' });
+  const model = new ScriptedModel({ model: script, summary, limits, clock: systemClock, profile: 'plain' });
   const server = await listen(model);
   onTestFinished(() => server.close());
   return { url: server.url, model };

@@ -67,7 +67,7 @@ const cases: readonly Case[] = [
     () => begun({ window: 10_000, autoCompact: false }, { prompt: tokens(9_000) }),
     'blocking_limit',
     null,
-    /other messages/,
+    /the newest user message/,
   ],
   ['filled again and again', refilled, 'blocking_limit', null, /newest tool results/],
   ['overflow', () => begun().fails('overflow'), 'prompt_too_long', 'overflow', null],

@@ -62,6 +62,7 @@ describe('lists of names', () => {
       collectAttachments: true,
       runStopHooks: true,
       summarizeToolUse: true,
+      summarizeSpan: true,
       cancel: true,
       emit: true,
     };
@@ -80,6 +81,8 @@ describe('lists of names', () => {
       'attachments.collected': true,
       'stopHooks.ended': true,
       'toolUse.summarized': true,
+      'span.summarized': true,
+      'context.cleared': true,
     };
     expect(names('docs/effects.md', '## The effects').toSorted()).toEqual(all(effects));
     expect(names('docs/effects.md', '## The events').toSorted()).toEqual(all(events));

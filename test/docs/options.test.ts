@@ -9,7 +9,7 @@ const embedding = 'docs/embedding.md';
 
 describe('the table of options', () => {
   const groups = ['### Model', '### Limits of the query', '### Context'];
-  const nested = ['limits', 'delays', 'buffers'] as const;
+  const nested = ['limits', 'layers', 'delays', 'buffers'] as const;
 
   it('lists each option that is plain data, once', () => {
     const listed = groups.flatMap((group) => names(embedding, group));
@@ -44,6 +44,7 @@ describe('the table of options', () => {
       queued: true,
       staged: true,
       session: true,
+      compact: true,
       apiKey: true,
       baseUrl: true,
       fetch: true,
@@ -77,7 +78,9 @@ const reshaped: Readonly<Record<string, string>> = {
   fallbackModels: '`[]`',
   contextWindow: 'what the server says',
   modelMaxOutput: 'what the server says',
+  onDemandCompaction: 'what the server says',
   limits: 'below',
+  layers: 'below',
   delays: 'below',
   buffers: 'below',
 };

@@ -7,6 +7,7 @@ import { blocksOf, names, pages, proseOf, root, textOf } from './markdown.ts';
 interface Manifest {
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
@@ -65,6 +66,8 @@ describe('the decision on dependencies', () => {
 
   it('names each of them, and no other', () => {
     expect(names(page, '## At run time').toSorted()).toEqual(Object.keys(manifest.dependencies).toSorted());
+    const optional = names(page, '## At run time, where it is installed');
+    expect(optional.toSorted()).toEqual(Object.keys(manifest.optionalDependencies).toSorted());
     expect(names(page, '## For development').toSorted()).toEqual(Object.keys(manifest.devDependencies).toSorted());
   });
 });

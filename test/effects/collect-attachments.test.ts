@@ -25,9 +25,14 @@ function text(value: string): readonly { readonly type: 'text'; readonly text: s
   return [{ type: 'text', text: value }];
 }
 
+const scaleImage = () => Promise.reject(new Error('no scaler here'));
+
 async function collect(deps: Partial<CollectAttachmentsDeps>, given = effect): Promise<readonly LoopEvent[]> {
   const io = testIo();
-  await runInVirtualTime(io.clock, collectAttachments({ providers: [], registry: () => registry, ...deps })(given, io));
+  await runInVirtualTime(
+    io.clock,
+    collectAttachments({ providers: [], registry: () => registry, scaleImage, ...deps })(given, io),
+  );
   expect(io.clock.pending).toBe(0);
   return io.events;
 }
@@ -97,7 +102,7 @@ describe('collectAttachments', () => {
       tool({ name: 'new', description: '', input: z.object({}), run: () => '' }),
     ]);
     expect(await collect({ registry: () => more })).toMatchObject([{ tools: more.specs() }]);
-    expect(await collect({ registry: null })).toMatchObject([{ tools: null }]);
+    expect(await collect({ registry: null, scaleImage })).toMatchObject([{ tools: null }]);
     expect(
       await collect({
         registry: () => {
@@ -109,7 +114,10 @@ describe('collectAttachments', () => {
 
   it('posts nothing after a cancel', async () => {
     const io = testIo();
-    const running = collectAttachments({ providers: [() => new Promise(() => undefined)], registry: null })(effect, io);
+    const running = collectAttachments({ providers: [() => new Promise(() => undefined)], registry: null, scaleImage })(
+      effect,
+      io,
+    );
     io.abort();
     await runInVirtualTime(io.clock, running);
     expect(io.events).toEqual([]);

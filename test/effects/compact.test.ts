@@ -40,7 +40,7 @@ describe('compact', () => {
     const model = streaming(saying('short', 'end_turn'));
     await compact(model)(compactEffect, io);
     expect(io.events).toEqual([
-      { type: 'compact.answered', effectId: 'c1', text: 'short', stopReason: 'end_turn', usage },
+      { type: 'compact.answered', effectId: 'c1', text: 'short', block: null, stopReason: 'end_turn', usage },
     ]);
     expect([model.purposes, io.observations]).toEqual([['summary'], []]);
   });

@@ -13,7 +13,18 @@ function clientOf(body: object, status = 200) {
 
 describe('findLimits', () => {
   it.each([
-    ['what the server says', { max_input_tokens: 9, max_tokens: 3 }, 200, { contextWindow: 9, maxOutput: 3 }],
+    [
+      'what the server says',
+      { max_input_tokens: 9, max_tokens: 3 },
+      200,
+      { contextWindow: 9, maxOutput: 3, onDemandCompaction: false },
+    ],
+    [
+      'what the server says of its own compaction',
+      { max_input_tokens: 9, max_tokens: 3, capabilities: { compaction: { summarize: { supported: true } } } },
+      200,
+      { contextWindow: 9, maxOutput: 3, onDemandCompaction: true },
+    ],
     [
       'the table when a figure is absent',
       { max_input_tokens: null, max_tokens: 3 },

@@ -178,7 +178,9 @@ describe('transport, on loopback', () => {
   it('asks the server for the limits, else the table', async () => {
     const { url } = await serve([]);
     const client = createClient({ apiKey: 'k', baseUrl: url });
-    expect(await findLimits(() => client, ['anything'])).toEqual({ anything: limits });
+    expect(await findLimits(() => client, ['anything'])).toEqual({
+      anything: { ...limits, onDemandCompaction: false },
+    });
     const deaf = createClient({ apiKey: 'k', baseUrl: 'http://127.0.0.1:1' });
     expect(await findLimits(() => deaf, ['claude-opus-5-5', 'unknown'])).toEqual({
       'claude-opus-5-5': { contextWindow: 1_000_000, maxOutput: 128_000 },

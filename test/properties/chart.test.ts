@@ -32,6 +32,7 @@ class RecordingChart {
       collectAttachments: record,
       runTool: record,
       summarizeToolUse: record,
+      summarizeSpan: record,
     };
     this.#actor = createActor(machine.provide({ actors: actors as never }), {
       input: { config, start: startOf(config), autoStart: false },

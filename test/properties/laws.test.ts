@@ -133,8 +133,8 @@ describe('laws of step', () => {
               open.add(effect.id);
             }
           }
-          const closes = event.type !== 'model.blockEnded' && event.type !== 'tool.decided';
-          if (closes && event.type !== 'abort') open.delete(closing);
+          const closes = !['model.blockEnded', 'context.cleared', 'tool.decided', 'abort'].includes(event.type);
+          if (closes) open.delete(closing);
           state = result.state;
           return state;
         });

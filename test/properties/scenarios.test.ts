@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseScenario, type Scenario } from '../../src/testing/scenario.ts';
+import type { Scenario } from '../../src/testing/scenario.ts';
 import { simulate } from '../../src/testing/simulate.ts';
 import type { SimulationResult } from '../../src/testing/simulation-result.ts';
 import { linesOf, models } from '../support/simulated.ts';
@@ -15,7 +15,7 @@ async function each(
 ): Promise<void> {
   await fc.assert(
     fc.asyncProperty(scenarios, async (file) => {
-      const changed = change(parseScenario(file));
+      const changed = change(file);
       look(await simulate(changed), changed);
     }),
     runs,

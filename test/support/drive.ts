@@ -160,7 +160,14 @@ export class Drive {
   }
 
   summary(words = 'short', stopReason: string | null = 'end_turn', used: Usage = nothingUsed): this {
-    return this.send({ type: 'compact.answered', effectId: this.#running(), text: words, stopReason, usage: used });
+    return this.send({
+      type: 'compact.answered',
+      effectId: this.#running(),
+      text: words,
+      block: null,
+      stopReason,
+      usage: used,
+    });
   }
 
   summaryFails(kind: FailureClass = 'server'): this {

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { defaultConfig, defaultLimits, type LoopConfig } from '../../src/core/config.ts';
+import { defaultConfig, defaultLayers, defaultLimits, type LoopConfig } from '../../src/core/config.ts';
 import type { LoopEvent } from '../../src/core/event.ts';
 import { initialState } from '../../src/core/initial-state.ts';
 import type { Message, UserBlock } from '../../src/core/message.ts';
 import type { LoopState } from '../../src/core/state.ts';
-import { adversaryEvent, type Choose, choicesFrom } from '../../src/testing/adversary.ts';
+import { adversaryEvent } from '../../src/testing/adversary.ts';
+import { type Choose, choicesFrom } from '../../src/testing/choose.ts';
 
 const seed = '00000000-0000-4000-8000-000000000000';
 
@@ -25,14 +26,19 @@ export const configs: fc.Arbitrary<LoopConfig> = fc
     querySource: fc.constantFrom('sdk', 'agent:x', 'compact'),
     maxOutputTokens: fc.constantFrom(null, 300),
     toolConcurrency: fc.constantFrom(1, 2, 10),
-    microcompactor: fc.constantFrom(null, clearOldResults),
+    microcompactor: fc.constantFrom(null, null, clearOldResults),
+    snip: fc.boolean(),
+    collapse: fc.boolean(),
+    microcompact: fc.constantFrom<LoopConfig['microcompact']>('off', 'local', 'server'),
+    onDemandCompaction: fc.boolean(),
     profile: fc.constantFrom<LoopConfig['profile']>('anthropic', 'plain'),
   })
-  .map(({ contextWindow, stopHookBlocks, retries, fallbacks, ...same }) => ({
+  .map(({ contextWindow, stopHookBlocks, retries, fallbacks, onDemandCompaction, ...same }) => ({
     ...defaultConfig,
     ...same,
     models: ['one', 'two', 'three'].slice(0, fallbacks + 1),
-    fallbackLimits: { contextWindow, maxOutput: Math.floor(contextWindow * 0.64) },
+    fallbackLimits: { contextWindow, maxOutput: Math.floor(contextWindow * 0.64), onDemandCompaction },
+    layers: { ...defaultLayers, clearKeep: 1, clearTools: ['read', 'bash'] },
     limits: {
       ...defaultLimits,
       stopHookBlocks,

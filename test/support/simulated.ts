@@ -31,6 +31,11 @@ export function verdicts(result: SimulationResult): readonly [id: unknown, isErr
   return results(result).map(([id, isError]) => [id, isError]);
 }
 
+/** Kinds of the boundaries that were shown, in order. */
+export function boundaries(result: SimulationResult): readonly string[] {
+  return result.emitted.flatMap((item) => (item.type === 'boundary' ? [item.kind] : []));
+}
+
 /** True when the history or a request holds the text. */
 export function holds(value: unknown, text: string): boolean {
   return JSON.stringify(value).includes(text);

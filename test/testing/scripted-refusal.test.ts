@@ -247,10 +247,22 @@ describe('a request that is too large', () => {
     let tokens = 51;
     const scripted = new Scripted({ model: [entry], estimate: () => tokens });
     expect(words(await scripted.ask(request([go])))).toBe('prompt is too long: 51 tokens > 50 maximum');
-    expect(words(await scripted.ask(request([go])))).toBe('prompt is too long: 51 tokens > 50 maximum');
+    expect(words(await scripted.ask(request([go], { max_tokens: 8 })))).toBe(
+      'prompt is too long: 51 tokens > 50 maximum',
+    );
     tokens = 50;
-    expect(await scripted.ask(request([go]))).toBeNull();
+    expect(await scripted.ask(request([go], { max_tokens: 9 }))).toBeNull();
     expect(scripted.model.violations).toEqual([]);
+  });
+
+  it('counts a body that comes again after a 400 as a violation, once per query', async () => {
+    const scripted = new Scripted({ model: [{ status: 400, repeat: true }] });
+    await scripted.ask(request([go]));
+    scripted.model.forgetRefused();
+    await scripted.ask(request([go]));
+    expect(scripted.model.violations).toEqual([]);
+    await scripted.ask(request([go]));
+    expect(scripted.model.violations).toEqual(['request 3: the same body was refused with a 400 before.']);
   });
 });
 

@@ -64,7 +64,7 @@ describe('simulate', () => {
   it('says so when a run can never end', async () => {
     const result = await play({ model: [uses('hang', 't1')], tools: { hang: { results: [{ hangs: true }] } } });
     expect(result.terminal).toBeNull();
-    expect(result.violations).toContain('The query threw: The run waits for something that never comes.');
+    expect(result.violations).toContain('Query 1: The query threw: The run waits for something that never comes.');
   });
 
   it('refuses what is larger than the window in the words of the API', async () => {

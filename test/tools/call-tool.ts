@@ -15,6 +15,7 @@ import type { CanUseTool } from '../../src/tools/can-use-tool.ts';
 import { runPipeline } from '../../src/tools/pipeline.ts';
 import { createRegistry } from '../../src/tools/registry.ts';
 import { createMemoryStore, type ResultStore } from '../../src/tools/result-store.ts';
+import { type ScaleImage, scaleWithSharp } from '../../src/tools/scale-image.ts';
 import type { Tool } from '../../src/tools/tool.ts';
 
 export interface Setting {
@@ -25,6 +26,7 @@ export interface Setting {
   readonly hooks?: Partial<Hooks>;
   readonly canUseTool?: CanUseTool;
   readonly store?: ResultStore;
+  readonly scaleImage?: ScaleImage;
   readonly mode?: PermissionMode;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
@@ -59,6 +61,7 @@ export function depsOf(setting: Setting): PipelineDeps {
     rules: setting.rules ?? [],
     canUseTool: setting.canUseTool ?? null,
     store: setting.store ?? createMemoryStore(),
+    scaleImage: setting.scaleImage ?? scaleWithSharp,
     cwd,
     roots: [cwd, ...(setting.roots ?? [])],
     ...(setting.abortGraceMs === undefined ? {} : { abortGraceMs: setting.abortGraceMs }),

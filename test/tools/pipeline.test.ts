@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { Hooks } from '../../src/hooks/hook.ts';
 import { runInVirtualTime, VirtualClock } from '../../src/testing/virtual-clock.ts';
 import { runPipeline } from '../../src/tools/pipeline.ts';
 import { createMemoryStore } from '../../src/tools/result-store.ts';
@@ -421,6 +422,29 @@ describe('the pipeline', () => {
     expect(outcome.isError).toBe(false);
     expect(text).toContain('/results/toolu_1.txt');
     expect(store.texts.get('/results/toolu_1.txt')).toHaveLength(20_000);
+    expect(outcome.whole).toEqual({ path: '/results/toolu_1.txt', characters: 20_000 });
+  });
+
+  it('keeps whole what fits alone, errors and denials too, but nothing of a tool that limits itself', async () => {
+    const long = 'y'.repeat(6_000);
+    const store = createMemoryStore();
+    const whole = { path: '/results/toolu_1.txt', characters: 6_000 };
+    const called = (more: Parameters<typeof make>[0], hooks: Partial<Hooks> = {}) =>
+      callTool({ tools: [make(more)], store, hooks }, 'look', { path: 'a' });
+    const throws = (): never => {
+      throw new Error('z'.repeat(1_500));
+    };
+    expect((await called({ run: () => long })).outcome).toMatchObject({ whole, content: [{ text: long }] });
+    expect((await called({ run: () => ({ content: long, isError: true }) })).outcome).toMatchObject({ whole });
+    expect((await called({ maxResultSizeChars: 1_000, run: throws })).text).toContain(
+      '1,500 characters, is in /results/',
+    );
+    const denies = { name: 'no', tools: ['look'], run: () => ({ decision: 'deny' as const, reason: long }) };
+    const denied = await called({ maxResultSizeChars: 1_000 }, { preToolUse: [denies] });
+    expect(denied.text).toContain('is in /results/toolu_1.txt');
+    expect(denied.text.length).toBeLessThanOrEqual(1_000);
+    const exempt = await called({ maxResultSizeChars: Number.POSITIVE_INFINITY, run: () => long });
+    expect(exempt.outcome.whole).toBeNull();
   });
 
   it('passes on context changes, attachments and the wish to cancel siblings', async () => {

@@ -22,15 +22,25 @@ describe('the budget of a result', () => {
     const store = createMemoryStore();
     const fitting = [text('x'.repeat(10))];
     const endless = [text('x'.repeat(500_000))];
-    expect(await applyResultBudget(fitting, 10, store, 't1')).toBe(fitting);
-    expect(await applyResultBudget(endless, Number.POSITIVE_INFINITY, store, 't1')).toBe(endless);
+    const short = await applyResultBudget(fitting, 10, store, 't1');
+    const exempt = await applyResultBudget(endless, Number.POSITIVE_INFINITY, store, 't1');
+    expect([short.content, short.whole]).toEqual([fitting, { path: null, characters: 10 }]);
+    expect([exempt.content, exempt.whole]).toEqual([endless, null]);
     expect(store.texts.size).toBe(0);
+  });
+
+  it('keeps what fits alone and may still be too much for its message', async () => {
+    const store = createMemoryStore();
+    const content = [text('y'.repeat(5_000)), image];
+    const fitting = await applyResultBudget(content, 30_000, store, 't1');
+    expect(fitting).toEqual({ content, whole: { path: '/results/t1.txt', characters: 5_008 } });
+    expect(store.texts.get('/results/t1.txt')).toBe(`${'y'.repeat(5_000)}\n[image]`);
   });
 
   it('keeps the whole text and shows its two ends and the path', async () => {
     const store = createMemoryStore();
     const whole = `begin${'x'.repeat(50_000)}end`;
-    const shown = textIn(await applyResultBudget([text(whole)], 30_000, store, 't1'));
+    const shown = textIn((await applyResultBudget([text(whole)], 30_000, store, 't1')).content);
     expect(store.texts.get('/results/t1.txt')).toBe(whole);
     expect(shown).toMatch(/^begin/);
     expect(shown).toMatch(/end$/);
@@ -43,7 +53,7 @@ describe('the budget of a result', () => {
     const one = contentSize([image]);
     expect(one).toBeGreaterThan(1_000);
     const content = [text('y'.repeat(4_100)), image, image, image];
-    const shown = await applyResultBudget(content, one * 2 + 4_300, createMemoryStore(), 't1');
+    const { content: shown } = await applyResultBudget(content, one * 2 + 4_300, createMemoryStore(), 't1');
     expect(shown.filter((block) => block.type === 'image')).toHaveLength(2);
     expect(textIn(shown)).toContain('1 image or document left out');
   });
@@ -55,8 +65,9 @@ describe('the budget of a result', () => {
         throw new Error('disk full');
       },
     };
-    const shown = await applyResultBudget([text('x'.repeat(100))], 50, store, 't1');
-    expect(textIn(shown)).toContain('could not be kept (disk full)');
+    const fitting = await applyResultBudget([text('x'.repeat(100))], 50, store, 't1');
+    expect(fitting.whole).toEqual({ path: null, characters: 100 });
+    expect(textIn(fitting.content)).toContain('could not be kept (disk full)');
   });
 
   it('gives well-formed text for any text and limit', async () => {
@@ -65,7 +76,7 @@ describe('the budget of a result', () => {
         fc.string({ unit: 'grapheme', minLength: 50, maxLength: 300 }),
         fc.integer({ min: 1, max: 60 }),
         async (value, limit) => {
-          const shown = textIn(await applyResultBudget([text(value)], limit, createMemoryStore(), 't'));
+          const shown = textIn((await applyResultBudget([text(value)], limit, createMemoryStore(), 't')).content);
           expect(shown.isWellFormed()).toBe(true);
         },
       ),

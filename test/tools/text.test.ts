@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson, hashInput } from '../../src/tools/hash.ts';
-import { cutHead, cutTail, oneLine } from '../../src/tools/text.ts';
+import { cutHead, cutTail } from '../../src/core/text.ts';
+import { oneLine } from '../../src/tools/text.ts';
 
 const anyText = fc.string({ unit: 'binary' });
 

@@ -1,10 +1,10 @@
-/** Replaces media that the API refused by a note, so that no image can brick a session. */
+/** Replaces media that the API refuses, or would refuse, by a note, so that no image can brick a session. */
 import type { LoopConfig } from '../config.ts';
 import type { AssistantBlock, ImageBlock, Message, TextBlock, UserBlock, UserMessage } from '../message.ts';
 import { failureIn } from '../recovery.ts';
 import type { LoopState } from '../state.ts';
-import { imageLimits, imageSize } from '../wire/image-size.ts';
-import { buildRequest, conversation } from '../wire/request.ts';
+import { base64Of, imageFault, type ImageSize, imageSize } from '../wire/image-size.ts';
+import { conversation, requestMessages } from '../wire/request.ts';
 
 type AnyBlock = AssistantBlock | UserBlock;
 
@@ -14,35 +14,57 @@ const noteBlock: TextBlock = {
 };
 
 /**
- * The conversation with the blocks replaced that the error names; when it names none, all media over the stated limits;
- * when none is, those of the newest message that holds any. Null when nothing would change.
+ * The conversation with the blocks replaced that the error names; when it names none, those of the newest message that
+ * holds any: what is over the stated limits was never sent. Null when nothing would change.
  */
 export function replaceMedia(state: LoopState, config: LoopConfig): readonly Message[] | null {
   const messages = conversation(state);
-  const guesses = [() => namedBlocks(state, config), () => oversized(messages), () => newestMedia(messages)];
+  const guesses = [() => namedBlocks(state, config), () => newestMedia(messages)];
   for (const guess of guesses) {
     const picked = guess();
-    const result = replaced(messages, (block) => picked.has(block));
+    const result = replaced(messages, (block) => (picked.has(block) ? noteBlock : null));
     if (result !== null) return result;
   }
   return null;
 }
 
-/** Images that are larger than the API takes, alone or among many. */
-function oversized(messages: readonly Message[]): ReadonlySet<unknown> {
-  const media = messages.filter(({ refused }) => !refused).flatMap(mediaOf);
-  const count = media.filter(({ type }) => type === 'image').length;
-  return new Set(media.filter((block) => block.type === 'image' && isOversized(block.source, count)));
+/**
+ * The conversation with a note in the place of each image over the limits of the API, which are smaller among many
+ * images; the same object when none is.
+ */
+export function withinImageLimits(messages: readonly Message[]): readonly Message[] {
+  let images = 0;
+  for (const message of messages) if (!message.refused) images += imagesOf(message).length;
+  if (images === 0) return messages;
+  return replaced(messages, (block) => (block.type === 'image' ? noteOn(block, images) : null)) ?? messages;
 }
 
-function isOversized(source: ImageBlock['source'], count: number): boolean {
-  if (source.type !== 'base64') return false;
-  const size = imageSize(source.data);
-  const side = size === null ? 0 : Math.max(size.width, size.height);
-  return (
-    source.data.length > imageLimits.characters ||
-    side > (count > imageLimits.many ? imageLimits.sideOfMany : imageLimits.side)
-  );
+/** What is wrong with an image, as a note; null for one that the API takes. */
+function noteOn(image: ImageBlock, images: number): TextBlock | null {
+  const data = base64Of(image);
+  const fault = data === null ? null : imageFault(data, knownSize(image, data), images);
+  return fault === null ? null : { type: 'text', text: `[An image stood here; it was left out: ${fault}.]` };
+}
+
+const sizes = new WeakMap<ImageBlock, ImageSize | null>();
+
+/** Looked at before every request: each image is read once. */
+function knownSize(image: ImageBlock, data: string): ImageSize | null {
+  const known = sizes.get(image);
+  if (known !== undefined) return known;
+  const size = imageSize(data);
+  sizes.set(image, size);
+  return size;
+}
+
+const imagesCache = new WeakMap<Message, readonly AnyBlock[]>();
+
+function imagesOf(message: Message): readonly AnyBlock[] {
+  const known = imagesCache.get(message);
+  if (known !== undefined) return known;
+  const images = mediaOf(message).filter(({ type }) => type === 'image');
+  imagesCache.set(message, images);
+  return images;
 }
 
 function newestMedia(messages: readonly Message[]): ReadonlySet<unknown> {
@@ -54,7 +76,7 @@ function newestMedia(messages: readonly Message[]): ReadonlySet<unknown> {
 function namedBlocks(state: LoopState, config: LoopConfig): ReadonlySet<unknown> {
   const paths = failureIn(state)?.mediaPaths ?? [];
   if (paths.length === 0) return new Set();
-  const { messages } = buildRequest(state, { ...config, profile: 'plain' });
+  const messages = requestMessages(state, config);
   const blocks = paths.map(([message = -1, block = -1, part]) => {
     const outer = messages[message]?.content[block];
     if (part === undefined || !Array.isArray(outer?.['content'])) return outer;
@@ -78,18 +100,21 @@ function mediaOf(message: Message): readonly AnyBlock[] {
   );
 }
 
-function replaced(messages: readonly Message[], picks: (block: AnyBlock) => boolean): readonly Message[] | null {
-  const result = messages.map((message) => (message.role === 'user' ? withNotes(message, picks) : message));
+/** What stands in the place of a block; null: the block stays. */
+type Replacement = (block: AnyBlock) => TextBlock | null;
+
+function replaced(messages: readonly Message[], replace: Replacement): readonly Message[] | null {
+  const result = messages.map((message) => (message.role === 'user' ? withNotes(message, replace) : message));
   return result.some((message, index) => message !== messages[index]) ? result : null;
 }
 
-/** The message with a note in the place of each medium that is picked; the same object when none is. */
-function withNotes(message: UserMessage, picks: (block: AnyBlock) => boolean): UserMessage {
-  const isPicked = (block: AnyBlock): boolean => isMedia(block) && picks(block);
+/** The message with a note in the place of each medium that is replaced; the same object when none is. */
+function withNotes(message: UserMessage, replace: Replacement): UserMessage {
+  if (!message.content.some(holdsMedia)) return message;
   const content = message.content.map((block): UserBlock => {
-    if (block.type !== 'tool_result') return isPicked(block) ? noteBlock : block;
-    if (!block.content.some(isPicked)) return block;
-    return { ...block, content: block.content.map((part) => (isPicked(part) ? noteBlock : part)) };
+    if (block.type !== 'tool_result') return (isMedia(block) ? replace(block) : null) ?? block;
+    const parts = block.content.map((part) => (isMedia(part) ? replace(part) : null) ?? part);
+    return parts.some((part, index) => part !== block.content[index]) ? { ...block, content: parts } : block;
   });
   return content.some((block, index) => block !== message.content[index]) ? { ...message, content } : message;
 }

@@ -2,14 +2,18 @@
  * How many tokens the context holds: the API's own newest figure plus a deliberately high estimate of what came after.
  */
 import type { LoopConfig } from '../config.ts';
-import type { Message, Usage } from '../message.ts';
+import type { ImageBlock, Message, Usage } from '../message.ts';
 import type { LoopState, ToolSpec } from '../state.ts';
+import { base64Of, imageSize } from '../wire/image-size.ts';
 import { estimateText } from './estimate-text.ts';
 
 export { estimateText };
 
-/** Rough price of one image: the API's own formula (width × height / 750) at the largest size it keeps. */
-const imageTokens = 1_600;
+/**
+ * Price of one image: the API's own formula (width × height / 750). Public measurements on its newest models found 80 more
+ * and no image above 4,100; an older model scales down to 1,600. `unknown`: an image behind a URL.
+ */
+const imagePrice = { pixelsPerToken: 750, base: 80, most: 4_200, unknown: 1_600 };
 /** Rough price of one document page, and characters of base64 that one page takes. */
 const pageTokens = 2_000;
 const pageCharacters = 60_000;
@@ -35,9 +39,12 @@ export function estimateBlock(block: AnyBlock): number {
     case 'thinking':
       return estimateText(String(block['thinking'])) + estimateText(String(block['signature']));
     case 'image':
-      return imageTokens;
+      return estimateImage(block as unknown as ImageBlock);
+    case 'compaction':
+      // What else stands in the block is opaque and read by the API alone.
+      return estimateText(String(block['content']));
     case 'document':
-      return pageTokens * Math.max(1, Math.ceil(JSON.stringify(block['source']).length / pageCharacters));
+      return pageTokens * Math.max(1, Math.ceil(JSON.stringify(block['source'] ?? null).length / pageCharacters));
     case 'tool_result':
       return messageOverhead + estimateContent(block['content']);
     case 'tool_use':
@@ -45,6 +52,13 @@ export function estimateBlock(block: AnyBlock): number {
     default:
       return estimateText(JSON.stringify(block));
   }
+}
+
+function estimateImage(image: ImageBlock): number {
+  const data = base64Of(image);
+  const size = data === null ? null : imageSize(data);
+  if (size === null) return imagePrice.unknown;
+  return Math.min(imagePrice.most, imagePrice.base + Math.ceil((size.width * size.height) / imagePrice.pixelsPerToken));
 }
 
 function estimateContent(content: unknown): number {
@@ -73,8 +87,7 @@ export function estimateMessages(messages: readonly Message[], from = 0): number
 
 const toolsCache = new WeakMap<object, number>();
 
-/** Tokens of a tool list; each list is measured once. */
-export function estimateTools(tools: readonly ToolSpec[]): number {
+function estimateTools(tools: readonly ToolSpec[]): number {
   const known = toolsCache.get(tools);
   if (known !== undefined) return known;
   const tokens = tools.length === 0 ? 0 : estimateText(JSON.stringify(tools));
@@ -84,12 +97,7 @@ export function estimateTools(tools: readonly ToolSpec[]): number {
 
 /** Tokens of system prompt and tools, which no compaction can free. */
 export function fixedTokens(state: LoopState, config: LoopConfig): number {
-  return systemTokens(config) + estimateTools(state.query.tools);
-}
-
-/** Tokens of the system prompt, and of what every request is said to hold beside it. */
-export function systemTokens(config: LoopConfig): number {
-  return config.systemTokens + estimateText(config.system);
+  return config.systemTokens + estimateText(config.system) + estimateTools(state.query.tools);
 }
 
 /** Estimates a history as a whole, with what is fixed: the one measure in which compactions are compared. */

@@ -76,6 +76,7 @@ export function syntheticOutcome(text: string): ToolOutcome {
   return {
     content: [{ type: 'text', text }],
     isError: true,
+    whole: null,
     stage: 'loop',
     cancelsSiblings: false,
     contextChanges: [],

@@ -1,15 +1,17 @@
 /** Single blocks in the form that the API accepts. A block that is fine comes back as the same object. */
-import { wellFormed } from '../json.ts';
+import { isWellFormed, wellFormed } from '../json.ts';
 import {
   type AssistantBlock,
   type AssistantMessage,
   isBlank,
   isServerResult,
   isThinking,
+  isToolUse,
   type ToolResultBlock,
   type UserBlock,
 } from '../message.ts';
 import type { WireBlock } from './request-type.ts';
+import { soundAssistantBlocks, userBlocks } from './sound.ts';
 
 /** What stands where a tool said nothing: the API refuses an empty text. */
 export const emptyResult = '(no output)';
@@ -30,31 +32,45 @@ export function normaliseToolName(name: string): string {
 
 /** The blocks of an answer that a request may hold; `withThinking` is false when thinking must not be sent. */
 export function sendableBlocks(message: AssistantMessage, withThinking: boolean): readonly AssistantBlock[] {
-  const { content } = message;
+  const content = soundAssistantBlocks(message.content);
   if (content.every((block) => isSendable(block, withThinking) && sendableAssistantBlock(block) === block))
     return content;
   return content.filter((block) => isSendable(block, withThinking)).map(sendableAssistantBlock);
 }
 
 function isSendable(block: AssistantBlock, withThinking: boolean): boolean {
-  if (block.type === 'text') return !isBlank(block.text);
-  if (!isThinking(block)) return true;
-  // Thinking is signed and cannot be repaired.
-  return withThinking && (block.type === 'redacted_thinking' || block.thinking.isWellFormed());
+  switch (block.type) {
+    case 'text':
+      return !isBlank(block.text);
+    case 'tool_use':
+    case 'server_tool_use':
+      return isToolUseId(block.id);
+    case 'thinking':
+    case 'redacted_thinking':
+      // Thinking is signed and cannot be repaired.
+      return withThinking && isWellFormed(block);
+    default:
+      return true;
+  }
 }
 
 function sendableAssistantBlock(block: AssistantBlock): AssistantBlock {
-  switch (block.type) {
-    case 'text':
-      return block.text.isWellFormed() ? block : { ...block, text: block.text.toWellFormed() };
-    case 'tool_use':
-    case 'server_tool_use': {
-      const input = wellFormed(block.input);
-      return input === block.input ? block : { ...block, input };
-    }
-    default:
-      return block;
-  }
+  if (!isToolUse(block)) return wellFormed(block);
+  const name = normaliseToolName(block.name);
+  return wellFormed(name === block.name ? block : { ...block, name });
+}
+
+/** Tool uses of one message must have ids of their own: the later ones of the same id go. */
+export function withUniqueUses(blocks: readonly AssistantBlock[]): readonly AssistantBlock[] {
+  const seen = new Set<string>();
+  const isNew = (block: AssistantBlock): boolean => {
+    if (!isToolUse(block)) return true;
+    const isFirst = !seen.has(block.id);
+    seen.add(block.id);
+    return isFirst;
+  };
+  const kept = blocks.filter(isNew);
+  return kept.length === blocks.length ? blocks : kept;
 }
 
 /**
@@ -85,24 +101,23 @@ export function withoutTrailingThinking(blocks: readonly AssistantBlock[]): read
 
 /** A user block in sendable form, or null when nothing of it can be sent. */
 export function sendableUserBlock(block: UserBlock): UserBlock | null {
-  if (block.type === 'text') return isBlank(block.text) ? null : wellFormedBlock(block);
-  return block.type === 'tool_result' ? sendableResult(block) : block;
+  return block.type === 'text' && isBlank(block.text) ? null : wellFormed(block);
 }
 
-/** A part of a result that can be sent as it is. */
-function isFine(part: ToolResultBlock['content'][number]): boolean {
-  return part.type !== 'text' || (!isBlank(part.text) && part.text.isWellFormed());
+/** A result in sendable form. An error holds text only; what else it held stands behind the results: `mediaOfError`. */
+export function sendableResult(block: ToolResultBlock): ToolResultBlock {
+  const isFine = (part: ToolResultBlock['content'][number]): boolean =>
+    part.type === 'text' ? !isBlank(part.text) : !block.is_error;
+  if (block.content.length > 0 && block.content.every(isFine)) return wellFormed(block);
+  const content = block.content.filter(isFine);
+  if (content.length === 0) return wellFormed({ ...block, content: [{ type: 'text', text: emptyResult }] });
+  return wellFormed({ ...block, content });
 }
 
-function wellFormedBlock<Block extends UserBlock>(block: Block): Block {
-  return block.type !== 'text' || block.text.isWellFormed() ? block : { ...block, text: block.text.toWellFormed() };
-}
-
-function sendableResult(block: ToolResultBlock): ToolResultBlock {
-  if (block.content.length > 0 && block.content.every(isFine)) return block;
-  const content = block.content.filter((part) => part.type !== 'text' || !isBlank(part.text)).map(wellFormedBlock);
-  if (content.length === 0) return { ...block, content: [{ type: 'text', text: emptyResult }] };
-  return { ...block, content };
+/** What an error result held and may stand by itself: images, documents, search results. */
+export function mediaOfError(block: ToolResultBlock): readonly UserBlock[] {
+  if (!block.is_error) return [];
+  return block.content.filter((part) => userBlocks.has(part.type));
 }
 
 /** Stored blocks have the shape of the wire; this says so to the compiler. */

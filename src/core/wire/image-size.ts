@@ -1,4 +1,6 @@
 /** The size of an image from the first bytes of its base64 data, without decoding the rest. */
+import type { ImageBlock } from '../message.ts';
+import { count } from '../text.ts';
 
 export interface ImageSize {
   readonly width: number;
@@ -7,6 +9,23 @@ export interface ImageSize {
 
 /** What the API takes (texts of its own errors): the largest side in pixels, also among many images, and characters of base64. */
 export const imageLimits = { side: 8_000, sideOfMany: 2_000, many: 20, characters: 5 * 1024 * 1024 };
+
+/** The data of an image that comes with it; null for one behind a URL, and for a stored block that is damaged. */
+export function base64Of(image: ImageBlock): string | null {
+  const source = image.source as { readonly type?: unknown; readonly data?: unknown } | null | undefined;
+  return source?.type === 'base64' && typeof source.data === 'string' ? source.data : null;
+}
+
+/** Why the API would refuse an image among so many; null when it would not. Of a size that is not known it takes anything. */
+export function imageFault(base64: string, size: ImageSize | null, images: number): string | null {
+  const { side, sideOfMany, many, characters } = imageLimits;
+  if (base64.length > characters) return `it has ${count(base64.length, 'byte')}, and the API takes at most 5 MB`;
+  const longest = size === null ? 0 : Math.max(size.width, size.height);
+  const most = images > many ? sideOfMany : side;
+  if (size === null || longest <= most) return null;
+  const among = images > many ? ` among more than ${many} images` : '';
+  return `it has ${size.width} x ${size.height} pixels, and the API takes at most ${most} a side${among}`;
+}
 
 /** Bytes that are looked at: the size stands near the start, in JPEG behind its metadata. */
 const lookedAt = 64 * 1024;

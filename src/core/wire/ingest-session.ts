@@ -2,26 +2,25 @@
 import { isUsable } from '../context/tokens.ts';
 import { textIn } from '../json.ts';
 import { contextTokens, type Usage } from '../message.ts';
-import { figureOf, type SessionFacts } from '../session.ts';
+import { figureOf, nothingLearnt, type SessionFacts } from '../session-facts.ts';
 import { ingestMessages, type LooseMessage } from './ingest.ts';
 
 /**
- * The facts that `usage` on the newest answer of a stored history gives; null when there is none to believe. A history
+ * The facts that `usage` on the newest answer of a stored history gives; they say nothing when there is none to believe. A history
  * that was compacted gives none: its answers may stand behind the summary and be older than it. What counts as a
  * compaction: a `compaction` block, a message with `isCompactSummary`, or the summary that this loop writes.
  */
-export function ingestSession(messages: readonly LooseMessage[], model: string): SessionFacts | null {
+export function ingestSession(messages: readonly LooseMessage[], model: string): SessionFacts {
   const index = messages.findLastIndex(({ role }) => role === 'assistant');
   const newest = messages[index];
-  if (newest === undefined || messages.some(isBoundary)) return null;
+  if (newest === undefined || messages.some(isBoundary)) return nothingLearnt;
   const usage = usageOf(newest['usage']);
-  if (usage === null || !isUsable(usage)) return null;
+  if (usage === null || !isUsable(usage)) return nothingLearnt;
   const measured = { tokens: contextTokens(usage), messages: index + 1 };
   return {
+    ...nothingLearnt,
     model: textIn(newest['model']) || model,
-    measured: figureOf(ingestMessages(messages, model), measured, null),
-    tokenRatio: 1,
-    limits: null,
+    measured: figureOf(ingestMessages(messages, model), measured),
   };
 }
 

@@ -5,14 +5,25 @@
 import {
   type AssistantMessage,
   isToolResult,
+  isToolUse,
   type Message,
   type ToolResultBlock,
   type UserBlock,
   type UserMessage,
 } from '../message.ts';
 import { PrefixMemo } from '../prefix.ts';
-import { asWire, sendableBlocks, sendableUserBlock, withoutTrailingThinking, withServerPairs } from './blocks.ts';
+import {
+  asWire,
+  mediaOfError,
+  sendableBlocks,
+  sendableResult,
+  sendableUserBlock,
+  withoutTrailingThinking,
+  withServerPairs,
+  withUniqueUses,
+} from './blocks.ts';
 import type { WireMessage } from './request-type.ts';
+import { soundUserBlocks } from './sound.ts';
 
 /** What a projection must know beside the history. */
 export interface ProjectionFacts {
@@ -33,7 +44,7 @@ interface CacheEntry {
 /** By the first message of a group. */
 const cache = new WeakMap<Message, CacheEntry>();
 
-export const missingResult = 'No result: the run ended before this tool answered.';
+const missingResult = 'No result: the run ended before this tool answered.';
 const startNote = '<loop-note>The beginning of the conversation is not shown.</loop-note>';
 /** Stands where a request would end with an answer. */
 export const goOnNote = '<loop-note>Go on.</loop-note>';
@@ -50,7 +61,10 @@ interface Projected {
 
 const memo = new PrefixMemo<Projected>();
 
-/** Projects `messages`. The result alternates, begins and ends with `user`, and answers every tool use. */
+/**
+ * Projects `messages`. The result alternates, begins and ends with `user`, and answers every tool use. Ids of tool uses
+ * are unique in what the loop stores and what it loaded; a history of another origin goes through `initialState` first.
+ */
 export function projectHistory(messages: readonly Message[], facts: ProjectionFacts): readonly WireMessage[] {
   const sent = messages.some((message) => message.refused) ? messages.filter((message) => !message.refused) : messages;
   const known = memo.find(sent);
@@ -130,18 +144,20 @@ function projectAssistant(
   thinkingOf: string | null,
   isPaused: boolean,
 ): WireMessage | null {
-  const blocks = members.flatMap((message) => sendableBlocks(message, message.model === thinkingOf));
-  const content = withoutTrailingThinking(withServerPairs(blocks, isPaused));
+  const blocks = withUniqueUses(members.flatMap((message) => sendableBlocks(message, message.model === thinkingOf)));
+  // Only tools of the API itself pause a turn: one of ours would have to be answered first.
+  const mayBeOpen = isPaused && !blocks.some(isToolUse);
+  const content = withoutTrailingThinking(withServerPairs(blocks, mayBeOpen));
   return content.length === 0 ? null : { role: 'assistant', content: asWire(content) };
 }
 
 /** Results first, in the order of the calls, one for each; then everything else in its order. */
 function projectUser(members: readonly UserMessage[], before: WireMessage | null): WireMessage | null {
-  const blocks = members.flatMap((message) => message.content);
-  const asked = toolUseIds(before);
-  const results = asked.map((id) => findResult(blocks, id));
-  const rest = blocks.filter((block) => !isToolResult(block));
-  const content = [...results, ...rest].map(sendableUserBlock).filter((block) => block !== null);
+  const blocks = members.flatMap((message) => soundUserBlocks(message.content));
+  const results = toolUseIds(before).map((id) => findResult(blocks, id));
+  const others = [...results.flatMap(mediaOfError), ...blocks.filter((block) => !isToolResult(block))];
+  const sendable = others.map(sendableUserBlock).filter((block) => block !== null);
+  const content = [...results.map(sendableResult), ...sendable];
   return content.length === 0 ? null : { role: 'user', content: asWire(content) };
 }
 
@@ -152,10 +168,11 @@ function toolUseIds(message: WireMessage | null): readonly string[] {
 
 function findResult(blocks: readonly UserBlock[], id: string): ToolResultBlock {
   const found = blocks.find((block) => isToolResult(block) && block.tool_use_id === id);
-  return found !== undefined && isToolResult(found) ? found : synthetic(id);
+  return found !== undefined && isToolResult(found) ? found : syntheticResult(id);
 }
 
-function synthetic(id: string): ToolResultBlock {
+/** What stands where a result never came. */
+export function syntheticResult(id: string): ToolResultBlock {
   return { type: 'tool_result', tool_use_id: id, content: [{ type: 'text', text: missingResult }], is_error: true };
 }
 
@@ -167,8 +184,9 @@ function closeEnds(wire: readonly WireMessage[], facts: ProjectionFacts): readon
   const first = wire[0];
   const last = wire[wire.length - 1];
   const opened = first === undefined || needsStart(first) ? [note(startNote), ...wire] : wire;
-  if (last === undefined || last.role !== 'assistant' || (facts.endsPaused && holdsServerTool(last))) return opened;
-  const answers = toolUseIds(last).map(synthetic);
+  if (last === undefined || last.role !== 'assistant') return opened;
+  const answers = toolUseIds(last).map(syntheticResult);
+  if (facts.endsPaused && answers.length === 0 && holdsServerTool(last)) return opened;
   return [...opened, answers.length > 0 ? { role: 'user', content: asWire(answers) } : note(goOnNote)];
 }
 

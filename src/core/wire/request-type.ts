@@ -3,6 +3,8 @@ import type { JsonObject } from '../json.ts';
 
 export interface WireCacheControl {
   readonly type: 'ephemeral';
+  /** How long the API keeps what stands before; left out: five minutes. */
+  readonly ttl?: '5m' | '1h';
 }
 
 /** A content block as sent: the stored block, perhaps with a cache breakpoint. */
@@ -38,4 +40,8 @@ export interface WireRequest {
   /** Left out when thinking is off. */
   readonly thinking?: WireThinking;
   readonly output_config?: JsonObject;
+  /** What the API itself clears from the prompt. */
+  readonly context_management?: JsonObject;
+  /** The API summarises `messages` instead of answering. Never together with `context_management`. */
+  readonly compaction?: JsonObject;
 }

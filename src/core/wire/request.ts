@@ -1,12 +1,15 @@
 /** State to the body of a request. */
 import type { LoopConfig } from '../config.ts';
+import { contextManagement } from '../context/clear-on-server.ts';
 import { outputFloor } from '../context/thresholds.ts';
 import { contextSize } from '../context/tokens.ts';
-import type { JsonObject } from '../json.ts';
-import type { Message } from '../message.ts';
+import { type JsonObject, wellFormed } from '../json.ts';
+import { isBlank, type Message } from '../message.ts';
 import type { LoopState, ToolSpec } from '../state.ts';
+import { unthinkingStart } from './cycle.ts';
+import { withBreakpoints, withoutBreakpoints } from './marks.ts';
 import { projectHistory } from './project.ts';
-import type { WireBlock, WireMessage, WireRequest, WireThinking, WireTool } from './request-type.ts';
+import type { WireMessage, WireRequest, WireThinking, WireTool } from './request-type.ts';
 
 /** The least thinking budget that the API takes. */
 const leastThinkingBudget = 1_024;
@@ -44,15 +47,49 @@ export function fittingMaxTokens(state: LoopState, config: LoopConfig): number |
 
 /** The request of the attempt in the state. */
 export function buildRequest(state: LoopState, config: LoopConfig): WireRequest {
-  const { attempt, end } = state.scratch;
-  const maxTokens = attempt?.maxTokens ?? config.defaultOutputCap;
-  const thinking = thinkingFor(config, maxTokens);
-  const model = attempt?.model ?? currentModel(state, config);
-  const messages = projectHistory(conversation(state), {
-    thinkingOf: thinking === null ? null : model,
-    endsPaused: end === null && isPaused(state),
-  });
-  return assemble(state, config, { model, maxTokens, thinking, messages, outputConfig: outputConfig(state, config) });
+  const { model, maxTokens } = attemptOf(state, config);
+  const { thinking, messages } = spoken(state, config);
+  const parts = { model, maxTokens, thinking, messages, outputConfig: outputConfig(state, config) };
+  const clearing = contextManagement(state, config);
+  const request = assemble(state, config, parts);
+  return clearing === null ? request : { ...request, context_management: clearing };
+}
+
+/** The messages of that request, without cache breakpoints of ours: its blocks are those of the history where they can be. */
+export function requestMessages(state: LoopState, config: LoopConfig): readonly WireMessage[] {
+  return spoken(state, config).messages;
+}
+
+function attemptOf(state: LoopState, config: LoopConfig): { readonly model: string; readonly maxTokens: number } {
+  const { attempt } = state.scratch;
+  return {
+    model: attempt?.model ?? currentModel(state, config),
+    maxTokens: attempt?.maxTokens ?? config.defaultOutputCap,
+  };
+}
+
+function spoken(state: LoopState, config: LoopConfig): Spoken {
+  const { model, maxTokens } = attemptOf(state, config);
+  const endsPaused = state.scratch.end === null && isPaused(state);
+  return withThinking(conversation(state), { model, thinking: thinkingFor(config, maxTokens), endsPaused });
+}
+
+interface Spoken {
+  readonly thinking: WireThinking | null;
+  readonly messages: readonly WireMessage[];
+}
+
+/** What is said, and whether with thinking: a tool cycle that began without goes on without until the user speaks again. */
+export function withThinking(
+  history: readonly Message[],
+  { model, thinking, endsPaused }: { model: string; thinking: WireThinking | null; endsPaused: boolean },
+): Spoken {
+  const project = (thinkingOf: string | null): readonly WireMessage[] =>
+    projectHistory(history, { thinkingOf, endsPaused });
+  if (thinking === null) return { thinking, messages: project(null) };
+  const messages = project(model);
+  const isKept = thinking.type !== 'enabled' || unthinkingStart(messages) === null;
+  return isKept ? { thinking, messages } : { thinking: null, messages: project(null) };
 }
 
 /** The newest answer ended in `pause_turn`: nothing was put behind it, in this iteration or by the continue before it. */
@@ -69,7 +106,7 @@ function outputConfig(state: LoopState, config: LoopConfig): JsonObject | null {
 }
 
 /** Thinking that fits under `maxTokens`; null when it is off or does not fit. */
-function thinkingFor(config: LoopConfig, maxTokens: number): WireThinking | null {
+export function thinkingFor(config: LoopConfig, maxTokens: number): WireThinking | null {
   if (config.thinking === 'off') return null;
   if (config.thinking === 'adaptive') return config.profile === 'anthropic' ? { type: 'adaptive' } : null;
   // What is left beside the thinking must be enough to say something.
@@ -87,20 +124,20 @@ interface RequestParts {
 
 /** Puts a request together; cache breakpoints only where the server knows them. */
 export function assemble(state: LoopState, config: LoopConfig, parts: RequestParts): WireRequest {
-  const caches = config.profile === 'anthropic';
+  const said = {
+    ...(isBlank(config.system) ? {} : { system: [{ type: 'text', text: config.system.toWellFormed() }] }),
+    ...(state.query.tools.length === 0 ? {} : { tools: wireTools(state.query.tools) }),
+    messages: parts.messages,
+  };
   return {
     model: parts.model,
     max_tokens: parts.maxTokens,
-    ...(config.system === '' ? {} : { system: systemBlocks(config.system, caches) }),
-    ...(state.query.tools.length === 0 ? {} : { tools: wireTools(state.query.tools) }),
-    messages: caches ? withBreakpoints(parts.messages) : parts.messages,
+    ...(config.profile === 'anthropic'
+      ? withBreakpoints(said)
+      : { ...said, messages: withoutBreakpoints(parts.messages) }),
     ...(parts.thinking === null ? {} : { thinking: parts.thinking }),
     ...(parts.outputConfig === null ? {} : { output_config: parts.outputConfig }),
   };
-}
-
-function systemBlocks(text: string, caches: boolean): readonly WireBlock[] {
-  return [caches ? { type: 'text', text, cache_control: { type: 'ephemeral' } } : { type: 'text', text }];
 }
 
 const toolsCache = new WeakMap<readonly ToolSpec[], readonly WireTool[]>();
@@ -108,37 +145,7 @@ const toolsCache = new WeakMap<readonly ToolSpec[], readonly WireTool[]>();
 function wireTools(tools: readonly ToolSpec[]): readonly WireTool[] {
   const known = toolsCache.get(tools);
   if (known !== undefined) return known;
-  const wire = tools.map(({ name, description, input_schema }) => ({ name, description, input_schema }));
+  const wire = wellFormed(tools.map(({ name, description, input_schema }) => ({ name, description, input_schema })));
   toolsCache.set(tools, wire);
   return wire;
-}
-
-/** Marks the ends of the last two user messages: what was cached last time is found again, what is new is cached. */
-function withBreakpoints(messages: readonly WireMessage[]): readonly WireMessage[] {
-  const marked = [...messages];
-  let left = 2;
-  for (let index = marked.length - 1; index >= 0 && left > 0; index -= 1) {
-    const message = marked[index]!;
-    if (message.role !== 'user') continue;
-    marked[index] = withBreakpoint(message);
-    left -= 1;
-  }
-  return marked;
-}
-
-const markedCache = new WeakMap<WireMessage, WireMessage>();
-
-/** One object per message, since it is sent with its mark twice: as the newest, and as the one before. */
-function withBreakpoint(message: WireMessage): WireMessage {
-  const known = markedCache.get(message);
-  if (known !== undefined) return known;
-  const last = message.content.length - 1;
-  const marked: WireMessage = {
-    role: message.role,
-    content: message.content.map((block, index) =>
-      index === last ? { ...block, cache_control: { type: 'ephemeral' } } : block,
-    ),
-  };
-  markedCache.set(message, marked);
-  return marked;
 }

@@ -1,21 +1,32 @@
 /** Single blocks: where they may stand, text, thinking, names and ids, Unicode. */
-import { textIn } from '../json.ts';
+import { isObject, isWellFormed, textIn } from '../json.ts';
 import { isBlank } from '../message.ts';
 import { isToolUseId, normaliseToolName } from './blocks.ts';
+import { unthinkingStart } from './cycle.ts';
+import { isMediaSource } from './members.ts';
 import type { WireBlock, WireMessage, WireRequest } from './request-type.ts';
+import { assistantBlocks, isServerResultType, resultParts, userBlocks } from './sound.ts';
 import type { Report } from './validate.ts';
-import { isServerResult } from './validate-shape.ts';
 
 /** Checks every block by itself: of the messages, the system prompt and the tool list. */
 export function checkBlocks(request: WireRequest, messages: readonly WireMessage[], report: Report): void {
   const thinks = request.thinking !== undefined && request.thinking.type !== 'disabled';
   for (const [index, message] of messages.entries()) checkMessage(message, `messages.${index}`, thinks, report);
+  if (request.thinking?.type === 'enabled') checkCycle(messages, report);
   const system = request.system ?? [];
   for (const [place, block] of (Array.isArray(system) ? (system as readonly WireBlock[]) : []).entries()) {
     checkBlock(block, `system.${place}`, report);
   }
   checkUnicode(system, 'system', report);
   checkUnicode(request.tools ?? [], 'tools', report);
+}
+
+/** A fixed thinking budget holds for the whole of a tool cycle, or not at all. */
+function checkCycle(messages: readonly WireMessage[], report: Report): void {
+  const start = unthinkingStart(messages);
+  if (start === null) return;
+  const why = 'Thinking is enabled, and the answer that began the tool cycle does not start with thinking.';
+  report('thinking_cycle', `messages.${start}.content.0`, why);
 }
 
 function checkMessage(message: WireMessage, path: string, thinks: boolean, report: Report): void {
@@ -32,11 +43,9 @@ function checkMessage(message: WireMessage, path: string, thinks: boolean, repor
 
 /** The only role that may say blocks of this kind; null where each may. */
 function homeOf(type: string): WireMessage['role'] | null {
-  if (type === 'tool_result') return 'user';
-  return assistantBlocks.has(type) || isServerResult(type) ? 'assistant' : null;
+  if (type === 'tool_result' || userBlocks.has(type)) return 'user';
+  return assistantBlocks.has(type) || isServerResultType(type) ? 'assistant' : null;
 }
-
-const assistantBlocks: ReadonlySet<string> = new Set(['tool_use', 'server_tool_use', 'thinking', 'redacted_thinking']);
 
 function checkHome(block: WireBlock, role: WireMessage['role'], path: string, report: Report): void {
   const home = homeOf(block.type);
@@ -65,6 +74,13 @@ function checkBlock(block: WireBlock, path: string, report: Report): void {
       return;
     case 'server_tool_use':
       checkId(block, path, report);
+      checkInput(block, path, report);
+      return;
+    case 'image':
+    case 'document':
+      if (!isMediaSource(block.type, block['source'])) {
+        report('media_source', path, `The source of the ${block.type} lacks what makes it up.`);
+      }
       return;
     case 'tool_result':
       checkResult(block, path, report);
@@ -82,13 +98,14 @@ function checkId(block: WireBlock, path: string, report: Report): void {
 
 function checkUse(block: WireBlock, path: string, report: Report): void {
   const name = textIn(block['name']);
-  const { input } = block;
   if (normaliseToolName(name) !== name) {
     report('tool_name', path, `The tool name ${shortened(name)} is none: 1 to 64 of a-z A-Z 0-9 _ -.`);
   }
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    report('tool_input', path, 'The input of the tool use is no object.');
-  }
+  checkInput(block, path, report);
+}
+
+function checkInput({ input }: WireBlock, path: string, report: Report): void {
+  if (!isObject(input)) report('tool_input', path, 'The input of the tool use is no object.');
 }
 
 /** Models make up names of any length, and a violation is a sentence. */
@@ -105,6 +122,13 @@ function checkResult(block: WireBlock, path: string, report: Report): void {
   const parts = Array.isArray(content) ? (content as readonly WireBlock[]) : [];
   for (const [place, part] of parts.entries()) {
     checkBlock(part, `${path}.content.${place}`, report);
+    if (!resultParts.has(part.type)) {
+      report(
+        'result_part',
+        `${path}.content.${place}`,
+        `A result cannot hold a block of the type ${shortened(part.type)}.`,
+      );
+    }
     if (block['is_error'] === true && part.type !== 'text') {
       report('error_result_media', `${path}.content.${place}`, 'An error result holds other than text.');
     }
@@ -112,23 +136,17 @@ function checkResult(block: WireBlock, path: string, report: Report): void {
 }
 
 function checkUnicode(value: unknown, path: string, report: Report): void {
-  if (!isWellFormed(value)) report('utf16', path, 'A string holds half of a surrogate pair.');
+  if (!isKnownWellFormed(value)) report('utf16', path, 'A string holds half of a surrogate pair.');
 }
 
 const wellFormed = new WeakMap<object, boolean>();
 
 /** Each message, system prompt and tool list is read once: they never change. */
-function isWellFormed(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return allWellFormed(value);
+function isKnownWellFormed(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return isWellFormed(value);
   const known = wellFormed.get(value);
   if (known !== undefined) return known;
-  const answer = allWellFormed(value);
+  const answer = isWellFormed(value);
   wellFormed.set(value, answer);
   return answer;
-}
-
-function allWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([name, member]) => name.isWellFormed() && allWellFormed(member));
 }

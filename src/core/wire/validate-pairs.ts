@@ -1,7 +1,7 @@
 /** Tool uses and their results: every use has one result, in the very next message, first and in order. */
 import type { WireBlock, WireMessage } from './request-type.ts';
+import { isServerResultType } from './sound.ts';
 import type { Report, Spoken } from './validate.ts';
-import { isServerResult } from './validate-shape.ts';
 
 /** Checks that uses and results answer each other. */
 export function checkPairs(spoken: readonly Spoken[], report: Report): void {
@@ -87,7 +87,7 @@ function checkServerPairs(message: WireMessage, isLast: boolean, path: string, r
   const open = new Map<string, number>();
   for (const [place, block] of message.content.entries()) {
     if (block.type === 'server_tool_use') open.set(String(block['id']), place);
-    if (isServerResult(block.type)) closeServerPair(block, `${path}.content.${place}`, open, report);
+    if (isServerResultType(block.type)) closeServerPair(block, `${path}.content.${place}`, open, report);
   }
   if (isLast) return;
   for (const [id, place] of open) {

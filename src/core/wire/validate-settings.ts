@@ -1,11 +1,11 @@
 /** What stands beside the messages: limits, tools, cache breakpoints, media. */
 import { normaliseToolName } from './blocks.ts';
 import { imageSize } from './image-size.ts';
+import { mostBreakpoints } from './marks.ts';
+import { hasSoundMark, isMarked } from './members.ts';
 import type { WireBlock, WireMessage, WireRequest } from './request-type.ts';
 import type { Report, RequestLimits } from './validate.ts';
 
-/** Breakpoints that the API takes (its documentation of prompt caching). */
-const mostBreakpoints = 4;
 /** The least thinking budget in tokens (its documentation of extended thinking). */
 const leastThinkingBudget = 1_024;
 /** Largest side of an image in pixels, alone and among more than 20 (texts of the API's own errors). */
@@ -26,6 +26,9 @@ export function checkSettings(
   checkTools(request, report);
   checkBreakpoints(request, messages, limits, report);
   checkImages(messages, report);
+  if (request.compaction !== undefined && request.context_management !== undefined) {
+    report('compaction', 'compaction', 'The API takes no compaction together with context_management.');
+  }
   if (limits.profile === 'plain') checkPlain(request, report);
 }
 
@@ -33,6 +36,9 @@ export function checkSettings(
 function checkPlain(request: WireRequest, report: Report): void {
   if (request.output_config !== undefined) {
     report('plain_profile', 'output_config', 'The profile plain knows no output_config.');
+  }
+  for (const name of ['context_management', 'compaction'] as const) {
+    if (request[name] !== undefined) report('plain_profile', name, `The profile plain knows no ${name}.`);
   }
   if (request.thinking?.type === 'adaptive') {
     report('plain_profile', 'thinking', 'The profile plain knows no adaptive thinking.');
@@ -80,8 +86,19 @@ function checkBreakpoints(
 ): void {
   const system: unknown = request.system;
   const blocks = Array.isArray(system) ? (system as readonly WireBlock[]) : [];
-  const marked = [...blocks, ...(request.tools ?? []), ...messages.flatMap(nested)];
-  const count = marked.filter((block) => block.cache_control !== undefined).length;
+  // The order in which the API reads a request, and keeps what it has read.
+  const all = [
+    ...(request.tools ?? []).map((tool, index) => ({ path: `tools.${index}`, block: { type: 'tool', ...tool } })),
+    ...blocks.map((block, place) => ({ path: `system.${place}`, block })),
+    ...messages.flatMap((message, index) => nested(message, `messages.${index}`)),
+  ];
+  const marked = all.filter(({ block }) => isMarked(block));
+  const count = marked.length;
+  for (const { path, block } of marked) {
+    if (!hasSoundMark(block))
+      report('cache_control', path, 'The cache breakpoint is none, or the block may not have one.');
+  }
+  checkTimes(marked, report);
   if (count > mostBreakpoints) {
     report(
       'breakpoints',
@@ -94,9 +111,29 @@ function checkBreakpoints(
   }
 }
 
-/** The blocks of a message, those inside tool results too. */
-function nested(message: WireMessage): readonly WireBlock[] {
-  return message.content.flatMap((block) => [block, ...partsOf(block)]);
+/** What is to be kept for an hour stands before what is kept for five minutes. */
+function checkTimes(marked: readonly PlacedBlock[], report: Report): void {
+  const short = marked.findIndex(({ block }) => block.cache_control?.ttl !== '1h');
+  const late = short < 0 ? undefined : marked.slice(short).find(({ block }) => block.cache_control?.ttl === '1h');
+  if (late !== undefined) {
+    report('cache_control', late.path, 'A cache breakpoint for an hour stands behind one for five minutes.');
+  }
+}
+
+interface PlacedBlock {
+  readonly path: string;
+  readonly block: WireBlock;
+}
+
+/** The blocks of a message in their order, those inside tool results before the result. */
+function nested(message: WireMessage, path: string): readonly PlacedBlock[] {
+  return message.content.flatMap((block, place) => {
+    const at = `${path}.content.${place}`;
+    return [
+      ...partsOf(block).map((part, inner) => ({ path: `${at}.content.${inner}`, block: part })),
+      { path: at, block },
+    ];
+  });
 }
 
 function partsOf(block: WireBlock): readonly WireBlock[] {

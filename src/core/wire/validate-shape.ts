@@ -1,5 +1,7 @@
 /** Whether a value is a request at all: the rules behind this one rely on it. */
+import { isObject } from '../json.ts';
 import type { WireRequest } from './request-type.ts';
+import { isServerResultType } from './sound.ts';
 import type { Report } from './validate.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -7,11 +9,10 @@ type Members = Readonly<Record<string, unknown>>;
 /** Says of a value what it should be, or nothing when it is. */
 type Check = (value: unknown) => string | null;
 
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const text: Check = (value) => (typeof value === 'string' ? null : 'a text');
 const object: Check = (value) => (isObject(value) ? null : 'an object');
 const number: Check = (value) => (typeof value === 'number' ? null : 'a number');
+const flag: Check = (value) => (typeof value === 'boolean' ? null : 'true or false');
 const role: Check = (value) => (roles.has(value) ? null : '"user", "assistant" or "system"');
 
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);
@@ -71,10 +72,11 @@ class Shape {
   #checkBlock(block: unknown, path: string): void {
     if (!this.#members(block, path, { type: text })) return;
     const type = String(block['type']);
-    this.#need(block, `${path}.`, blockMembers[type] ?? (isServerResult(type) ? { tool_use_id: text } : {}));
+    this.#need(block, `${path}.`, blockMembers[type] ?? (isServerResultType(type) ? { tool_use_id: text } : {}));
     if (type === 'tool_result' && block['content'] !== undefined) {
       this.#checkContent(block['content'], `${path}.content`);
     }
+    if (type === 'tool_result' && block['is_error'] !== undefined) this.#need(block, `${path}.`, { is_error: flag });
   }
 
   #checkThinking(thinking: unknown): void {
@@ -106,9 +108,4 @@ class Shape {
     this.holds = false;
     this.#report('shape', path, `It should be ${wanted}.`);
   }
-}
-
-/** `web_search_tool_result` and its like: results of tools that the API runs itself. */
-export function isServerResult(type: string): boolean {
-  return type !== 'tool_result' && type.endsWith('_tool_result');
 }

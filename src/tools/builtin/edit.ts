@@ -2,7 +2,7 @@
 import { structuredPatch } from 'diff';
 import { z } from 'zod';
 import { absolutePath } from '../paths.ts';
-import { count, cutHead } from '../text.ts';
+import { count, cutHead } from '../../core/text.ts';
 import { type Tool, tool, type ToolOutput, type ToolRunContext } from '../tool.ts';
 import { FileProblem, openFile, pathOpinion, readWhole, replaceContent } from './file-access.ts';
 import { checkUnchanged, insideProblem, largestEdit } from './read-before.ts';

@@ -1,7 +1,7 @@
 /** Grep: searches the content of files. One search of its own, so that it behaves the same on every machine. */
 import { z } from 'zod';
 import { absolutePath } from '../paths.ts';
-import { count, cutHead } from '../text.ts';
+import { count, cutHead } from '../../core/text.ts';
 import { type Tool, tool, type ToolRunContext } from '../tool.ts';
 import { FileProblem, pathOpinion } from './file-access.ts';
 import { inSlices } from './in-slices.ts';

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { glob } from 'tinyglobby';
 import { isWithin } from '../paths.ts';
-import { count } from '../text.ts';
+import { count } from '../../core/text.ts';
 import type { ToolRunContext } from '../tool.ts';
 import { checkedPath, FileProblem } from './file-access.ts';
 import { IgnoreRules } from './ignore-rules.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { FileRecord } from '../../core/tools/context.ts';
 import { absolutePath } from '../paths.ts';
-import { count, cutHead } from '../text.ts';
+import { count, cutHead } from '../../core/text.ts';
 import { type Tool, tool, type ToolOutput, type ToolRunContext } from '../tool.ts';
 import { FileProblem, type OpenFile, openFile, pathOpinion, readWhole, recordOf } from './file-access.ts';
 import { imageBlock, imageType, largestImage } from './image.ts';

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { absolutePath, isMissing, realPathOf } from '../paths.ts';
-import { count } from '../text.ts';
+import { count } from '../../core/text.ts';
 import { type Tool, tool, type ToolOutput, type ToolRunContext } from '../tool.ts';
 import { createFile, openFile, pathOpinion, readWhole, replaceContent, type WrittenFile } from './file-access.ts';
 import { checkUnchanged, insideProblem, largestEdit } from './read-before.ts';

@@ -15,6 +15,15 @@ import {
 } from '../../support/simulated.ts';
 
 export const answers: Right = {
+  // The server refuses a fixed budget in a cycle that began without: the run is legal, and thinking is back with the user.
+  B30: thinksWhenTheUserSpeaks,
+  B30b: thinksWhenTheUserSpeaks,
+  B30c: (result) => {
+    expect(signatures(result, 0)).toEqual([]);
+    // Only the request goes without: the history keeps it for the turn in which thinking is on again.
+    expect(holds(result.messages, 's1')).toBe(true);
+  },
+  B30d: (result) => expect(signatures(result, 2)).toEqual(['s1']),
   B31: (result) => {
     // Not only left out of the request: it is gone from the history, for good.
     expect(holds(result.messages, 'of the first')).toBe(false);
@@ -34,6 +43,12 @@ export const answers: Right = {
     ]);
     expect(result.counts.toolRuns).toBe(2);
   },
+  // Dropped once, and stored; what was thought after the change is bound to it and stays.
+  B33: (result) => {
+    expect([0, 1, 2, 3].map((request) => signatures(result, request))).toEqual([[], ['s1'], [], ['s3']]);
+    expect(holds(result.messages, 's2')).toBe(false);
+  },
+  B33b: (result) => expect(signatures(result, 1)).toEqual(['s1']),
   B34: (result) => {
     expect(firstAnswer(result)).toEqual([
       { type: 'thinking', thinking: '', signature: 's1' },
@@ -91,7 +106,25 @@ export const answers: Right = {
     expect([ending(result), result.counts.stopHookRuns]).toEqual(['model_error', 0]);
     expect(result.terminal?.failure?.message).toContain('some_future_reason');
   },
+  B48b: (result) => {
+    expect([ending(result), result.counts.stopHookRuns, result.counts.modelCalls]).toEqual(['model_error', 0, 2]);
+    expect(result.messages).toHaveLength(1);
+  },
 };
+
+/** Signatures of the thinking in the n-th request. */
+function signatures(result: SimulationResult, request: number): readonly unknown[] {
+  return blocksOf(models(result)[request]?.messages ?? []).flatMap(({ type, signature }) =>
+    type === 'thinking' ? [signature] : [],
+  );
+}
+
+/** No request of the cycle holds thinking; what is thought in the next turn is sent back. */
+function thinksWhenTheUserSpeaks(result: SimulationResult): void {
+  expect(signatures(result, models(result).length - 2)).toEqual([]);
+  expect(signatures(result, models(result).length - 1)).toHaveLength(1);
+  expect(result.terminals.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done']);
+}
 
 /** The first answer as the second request holds it. */
 function firstAnswer(result: SimulationResult): readonly Block[] {

@@ -1,8 +1,55 @@
 /** Compaction, limits of the context, stop hooks and other hooks. */
 import { expect } from 'vitest';
-import { blocksOf, ending, linesOf, models, results, type Right, shown, verdicts } from '../../support/simulated.ts';
+import type { SimulationResult } from '../../../src/testing/simulation-result.ts';
+import {
+  blocksOf,
+  boundaries,
+  ending,
+  holds,
+  linesOf,
+  models,
+  results,
+  type Right,
+  shown,
+  verdicts,
+} from '../../support/simulated.ts';
 
 export const context: Right = {
+  B01: (result) => {
+    expect([ending(result), result.counts.summaryCalls]).toEqual(['blocking_limit', 3]);
+    expect(result.terminal?.detail).toMatch(/the system prompt and the tools/);
+  },
+  B01b: (result) => {
+    expect(ending(result)).toBe('blocking_limit');
+    expect(boundaries(result)).toHaveLength(4);
+    expect(result.terminal?.detail).toMatch(/the newest tool results/);
+  },
+  B02: failsOnce,
+  B02b: failsOnce,
+  B03: (result) => {
+    expect([ending(result), result.counts.summaryCalls]).toEqual(['completed done', 2]);
+    expect(boundaries(result)).toEqual(['auto_compact']);
+  },
+  B03b: (result) => {
+    expect(result.terminals.map(({ reason }) => reason)).toEqual(['prompt_too_long', 'completed']);
+    expect(holds(result.messages, 'only this')).toBe(true);
+  },
+  B11: (result) => {
+    expect([ending(result), ...boundaries(result)]).toEqual(['completed done', 'auto_compact']);
+    expect(verdicts(result)).toEqual([]);
+  },
+  B11b: (result) => expect([ending(result), result.counts.modelCalls]).toEqual(['completed api_error', 1]),
+  B15: (result) => {
+    const lines = linesOf(result, 0);
+    expect(lines[0]).toMatch(/<loop-note>Summary of the conversation so far/);
+    expect(lines.at(-1)).toContain('Say hello');
+    expect([ending(result), result.counts.modelCalls]).toEqual(['completed done', 1]);
+  },
+  B15b: (result) => {
+    expect(result.requests[0]?.messages.at(-1)?.content.at(-1)?.['text']).toMatch(/Keep the names of the files/);
+    expect(holds(models(result)[0]?.messages, 'Fix the build')).toBe(false);
+    expect(linesOf(result, 0).at(-1)).toContain('Say hello');
+  },
   B04: (result) => {
     expect(result.counts.summaryCalls).toBe(3);
     expect(ending(result)).toBe('completed done');
@@ -47,6 +94,16 @@ export const context: Right = {
     expect((request?.estimate ?? 0) + (request?.maxTokens ?? 0)).toBeLessThanOrEqual(5_000);
     expect(request?.maxTokens).toBeLessThan(2_000);
     expect(ending(result)).toBe('completed done');
+  },
+  B13: (result) => {
+    expect([ending(result), result.counts.modelCalls, result.counts.summaryCalls]).toEqual(['completed done', 3, 1]);
+    const summary = result.requests.find(({ purpose }) => purpose === 'summary');
+    expect(blocksOf(summary?.messages ?? []).filter(({ text }) => text === '[document]')).toHaveLength(20);
+    expect(JSON.stringify(summary?.messages)).not.toContain('application/pdf');
+  },
+  B13b: (result) => {
+    expect([ending(result), result.counts.modelCalls, result.counts.summaryCalls]).toEqual(['prompt_too_long', 1, 1]);
+    expect(shown(result, 'error')).toHaveLength(1);
   },
   B16: (result) => {
     expect(ending(result)).toBe('prompt_too_long');
@@ -103,4 +160,10 @@ export const context: Right = {
 function endsAtTheStopHookLimit(result: Parameters<Right[string]>[0]): void {
   expect([ending(result), result.counts.stopHookRuns]).toEqual(['completed stop_hook_limit', 9]);
   expect(result.counts.modelCalls).toBeLessThanOrEqual(result.bound.modelCalls);
+}
+
+/** A summary that frees too little: the request goes out all the same, and the pass tries no second one. */
+function failsOnce(result: SimulationResult): void {
+  expect([ending(result), result.counts.summaryCalls]).toEqual(['completed done', 1]);
+  expect(boundaries(result)).toEqual([]);
 }

@@ -1,6 +1,8 @@
 /** Tool uses and their results, permissions, values of tools. */
 import { expect } from 'vitest';
+import type { SimulationResult } from '../../../src/testing/simulation-result.ts';
 import {
+  type Block,
   ending,
   holds,
   lastOf,
@@ -11,6 +13,16 @@ import {
   shown,
   verdicts,
 } from '../../support/simulated.ts';
+
+/** Blocks of the n-th request, one line each: the role, the id, the words. */
+function linesIn(result: SimulationResult, request: number): readonly string[] {
+  return (models(result)[request]?.messages ?? []).flatMap(({ role, content }) =>
+    content.map(({ id, tool_use_id: answers, text, content: parts }) => {
+      const [part] = (parts ?? []) as readonly Block[];
+      return [role, id ?? answers, text ?? part?.['text']].filter((word) => typeof word === 'string').join(' ');
+    }),
+  );
+}
 
 export const tools: Right = {
   B21: (result) => {
@@ -39,6 +51,24 @@ export const tools: Right = {
   B27: (result) => {
     expect(lastOf(result, 1).map((block) => block['tool_use_id'] ?? block['text'])).toEqual(['t1', 't2', 'and this']);
     expect(JSON.stringify(lastOf(result, 1)[0])).toContain('slow');
+  },
+  // The result goes behind its call; what the host said between them is not lost.
+  B28: (result) => {
+    expect(linesIn(result, 0)).toEqual(['user go', 'user note', 'assistant t1', 'user t1 found', 'user next']);
+    expect(linesIn(result, 1).slice(0, 5)).toEqual(linesIn(result, 0));
+  },
+  B28b: (result) => {
+    expect(linesIn(result, 0).slice(3)).toEqual(['user t1 first', 'user t2 second', 'user note', 'user next']);
+    // Stored so: no cut can separate a call from its result.
+    expect(result.messages[2]?.content).toHaveLength(2);
+  },
+  B28c: (result) => {
+    expect(verdicts(result)).toEqual([['t1', true]]);
+    expect(holds(result.messages, 'found')).toBe(false);
+  },
+  B28d: (result) => {
+    expect(lastOf(result, 1).map((block) => block['tool_use_id'] ?? block['text'])).toEqual(['t1', 'note']);
+    expect(result.queued).toEqual([]);
   },
   B29: (result) => {
     const ids = results(result).map(([id]) => id);
@@ -92,4 +122,17 @@ export const tools: Right = {
     expect(linesOf(result, 2).join('\n')).not.toMatch(/\\ud83d|\\ude00/);
     expect(lastOf(result, 2).map(({ text }) => text)).toEqual(['e\ufffd', 'f\ufffd']);
   },
+  B75a: (result) => expect(advice(result)).toEqual([]),
+  B75b: (result) => expect(advice(result)).toEqual([expect.stringMatching(/^<loop-note>read was called 10 times/)]),
+  B75c: (result) => expect(advice(result)).toEqual([]),
+  B75d: (result) => expect(advice(result)).toEqual([expect.stringMatching(/^<loop-note>edit failed 10 times/)]),
 };
+
+/** Texts of the notes that advise the model. */
+function advice(result: SimulationResult): readonly unknown[] {
+  return result.messages.flatMap((message) =>
+    message.role === 'user' && message.origin === 'advice'
+      ? message.content.map((block) => 'text' in block && block.text)
+      : [],
+  );
+}

@@ -53,6 +53,8 @@ export const transport: Right = {
   },
   B59: (result) => expect(ending(result)).toBe('completed done'),
   B69: (result) => {
+    // One request a prompt: the large image was left out before anything was refused.
+    expect(result.counts.modelCalls).toBe(2);
     expect(result.terminals.map(({ outcome }) => outcome)).toEqual(['done', 'done']);
     expect(shown(result, 'error')).toEqual([]);
     expect(blocksOf(result.messages).filter(({ type }) => type === 'image')).toHaveLength(20);

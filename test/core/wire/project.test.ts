@@ -63,6 +63,37 @@ describe('projectHistory', () => {
     );
   });
 
+  it('puts what an error result showed behind the results', () => {
+    const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a' } } as const;
+    const [asked, answered] = turn(0);
+    const failed = { type: 'tool_result', tool_use_id: 't0', content: [image], is_error: true } as const;
+    const messages = [user('u', 'go'), asked!, { ...answered!, content: [failed] } as Message, user('v', 'and')];
+    expect(projectHistory(messages, facts)[2]?.content).toEqual([
+      { ...failed, content: [{ type: 'text', text: '(no output)' }] },
+      image,
+      { type: 'text', text: 'and' },
+    ]);
+  });
+
+  it('answers a tool of ours before a paused answer goes back', () => {
+    const server = { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} } as const;
+    const paused = (content: Message['content']): Message => ({ ...turn(0)[0]!, content }) as Message;
+    const ends = (last: Message): unknown =>
+      projectHistory([user('u', 'go'), last], { ...facts, endsPaused: true }).map(({ role, content }) => [
+        role,
+        ...content.map(({ type }) => type),
+      ]);
+    expect(ends(paused([server]))).toEqual([
+      ['user', 'text'],
+      ['assistant', 'server_tool_use'],
+    ]);
+    expect(ends(paused([server, { type: 'tool_use', id: 't1', name: 'read', input: {} }]))).toEqual([
+      ['user', 'text'],
+      ['assistant', 'tool_use'],
+      ['user', 'tool_result'],
+    ]);
+  });
+
   it.each<[string, readonly Message[]]>([
     ['nothing', []],
     ['only blank text', [user('u', ' ')]],

@@ -64,6 +64,17 @@ interface Case {
 }
 
 const adaptive = { thinking: { type: 'adaptive' } } as const;
+const enabled = { thinking: { type: 'enabled', budget_tokens: 1_024 } } as const;
+const hourly = (block: WireBlock): WireBlock => ({ ...block, cache_control: { type: 'ephemeral', ttl: '1h' } });
+/** A request with a thinking budget that goes on behind answers and what was said to each, in turn. */
+const cycle = (...said: readonly WireBlock[][]): WireRequest => ({
+  ...good,
+  ...enabled,
+  messages: [
+    user(text('go')),
+    ...said.map((blocks, index) => (index % 2 === 0 ? assistant(...blocks) : user(...blocks))),
+  ],
+});
 const plain = { profile: 'plain' } as const;
 const thought = withMessage(3, assistant(thinking, redacted, text('b')), adaptive);
 const tool = (name: string): NonNullable<WireRequest['tools']>[number] => ({ name, description: '', input_schema: {} });
@@ -210,6 +221,88 @@ const cases: readonly Case[] = [
     path: 'messages.3.content.1',
   },
   {
+    rule: 'thinking_cycle',
+    good: cycle([thinking, use('t1')], [result('t1')]),
+    bad: cycle([text('b'), use('t1')], [result('t1')]),
+    path: 'messages.1.content.0',
+  },
+  {
+    // What else stands behind the result does not end the cycle; without a result there is none.
+    rule: 'thinking_cycle',
+    good: { ...good, ...enabled, messages: conversation },
+    bad: cycle([use('t1')], [result('t1'), text('and')]),
+    path: 'messages.1.content.0',
+  },
+  {
+    // The whole cycle counts: models without interleaved thinking think at its start only.
+    rule: 'thinking_cycle',
+    good: cycle([redacted, use('t1')], [result('t1')], [use('t2')], [result('t2')]),
+    bad: cycle([use('t1')], [result('t1')], [thinking, use('t2')], [result('t2')]),
+    path: 'messages.1.content.0',
+  },
+  {
+    // Words of the user begin another one.
+    rule: 'thinking_cycle',
+    good: cycle([use('t1')], [result('t1'), text('and')], [thinking, use('t2')], [result('t2')]),
+    bad: cycle([thinking, use('t1')], [result('t1'), text('and')], [use('t2')], [result('t2')]),
+    path: 'messages.3.content.0',
+  },
+  {
+    rule: 'thinking_cycle',
+    good: { ...good, ...adaptive, messages: [user(text('go')), assistant(use('t1')), user(result('t1'))] },
+    bad: cycle([use('t1')], [result('t1')]),
+    path: 'messages.1.content.0',
+  },
+  {
+    rule: 'thinking_cycle',
+    good: { ...good, ...enabled, messages: [user(text('go')), assistant(thinking, serverUse('s1'))] },
+    bad: { ...good, ...enabled, messages: [user(text('go')), assistant(serverUse('s1'))] },
+    path: 'messages.1.content.0',
+  },
+  {
+    rule: 'cache_control',
+    good: withMessage(4, user({ ...text('a'), cache_control: { type: 'ephemeral', ttl: '1h' } })),
+    bad: withMessage(4, user({ ...text('a'), cache_control: { type: 'lasting' } as never })),
+    path: 'messages.4.content.0',
+  },
+  {
+    rule: 'cache_control',
+    good: thought,
+    bad: withMessage(3, assistant(cached(thinking), text('b')), adaptive),
+    path: 'messages.3.content.0',
+  },
+  {
+    rule: 'cache_control',
+    good: { ...withMessage(4, user(cached(text('a')))), system: [hourly(text('be'))] },
+    bad: { ...withMessage(4, user(hourly(text('a')))), system: [cached(text('be'))] },
+    path: 'messages.4.content.0',
+  },
+  {
+    rule: 'media_source',
+    good: withMessage(4, user(image(1, 1))),
+    bad: withMessage(4, user({ type: 'image', source: { type: 'base64', media_type: 'image/bmp', data: 'AAAA' } })),
+    path: 'messages.4.content.0',
+  },
+  {
+    rule: 'media_source',
+    good,
+    bad: withMessage(2, user(result('t1'), result('t2', [{ type: 'document', source: { type: 'url' } }]))),
+    path: 'messages.2.content.1.content.0',
+  },
+  {
+    rule: 'result_part',
+    good,
+    bad: withMessage(2, user(result('t1'), result('t2', [use('t9')]))),
+    path: 'messages.2.content.1.content.0',
+  },
+  {
+    rule: 'misplaced_block',
+    good,
+    bad: withMessage(3, assistant(text('b'), image(1, 1))),
+    path: 'messages.3.content.1',
+  },
+  { rule: 'misplaced_block', good, bad: withMessage(4, user(compaction, text('b'))), path: 'messages.4.content.0' },
+  {
     rule: 'tool_use_id',
     good,
     bad: changed((all) => all.with(1, assistant(use('a b'))).with(2, user(result('a b')))),
@@ -251,6 +344,12 @@ const cases: readonly Case[] = [
     good,
     bad: withMessage(1, assistant({ ...use('t1'), input: [] }, use('t2'))),
     path: 'messages.1.content.0',
+  },
+  {
+    rule: 'tool_input',
+    good,
+    bad: withMessage(3, assistant({ ...serverUse('s1'), input: 'x' }, serverResult('s1'), text('b'))),
+    path: 'messages.3.content.0',
   },
   {
     rule: 'error_result_media',
@@ -386,6 +485,12 @@ const cases: readonly Case[] = [
     good: thought,
     bad: withMessage(3, assistant({ type: 'thinking', thinking: 'hm' }, text('b')), adaptive),
     path: 'messages.3.content.0.signature',
+  },
+  {
+    rule: 'shape',
+    good,
+    bad: withMessage(2, user({ ...result('t1'), is_error: 'yes' }, result('t2'))),
+    path: 'messages.2.content.0.is_error',
   },
   { rule: 'shape', good, bad: { ...good, tools: [{ description: '' }] }, path: 'tools.0.name' },
   { rule: 'shape', good, bad: { ...good, thinking: { type: 'enabled' } }, path: 'thinking.budget_tokens' },

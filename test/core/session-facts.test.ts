@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { contextSize } from '../../src/core/context/tokens.ts';
 import { initialState } from '../../src/core/initial-state.ts';
-import { sessionFacts } from '../../src/core/session.ts';
+import { nothingLearnt, sessionFacts } from '../../src/core/session-facts.ts';
 import type { LoopState } from '../../src/core/state.ts';
 import { ingestSession } from '../../src/core/wire/ingest-session.ts';
 import { checkSession } from '../../src/session/schemas.ts';
@@ -34,7 +34,7 @@ describe('facts of a session', () => {
   });
 
   it('survive JSON, and pass the check', () => {
-    const facts = sessionFacts(ended().state)!;
+    const facts = sessionFacts(ended().state);
     expect(JSON.parse(JSON.stringify(facts))).toEqual(facts);
     expect(() => checkSession(facts)).not.toThrow();
   });
@@ -65,29 +65,32 @@ describe('facts of a session', () => {
 
   it('hand on the limits that an error taught, and none that the configuration gave', () => {
     const drive = ended();
-    expect(sessionFacts(drive.state)?.limits).toBeNull();
+    expect(sessionFacts(drive.state).limits).toBeNull();
     const limits = { contextWindow: 32_000, maxOutput: 8_000 };
     const taught = { ...drive.state, query: { ...drive.state.query, limits } };
-    expect(sessionFacts(taught)?.limits).toEqual(limits);
+    expect(sessionFacts(taught).limits).toEqual(limits);
     const { query } = next(drive, { session: sessionFacts(taught) });
     expect(query.limits).toEqual(limits);
-    expect(sessionFacts({ ...taught, query: { ...query, measured: null } })?.limits).toEqual(limits);
+    expect(sessionFacts({ ...taught, query: { ...query, measured: null } }).limits).toEqual(limits);
   });
 
   it('are none when no model answered, or after a fallback', () => {
-    expect(sessionFacts(new Drive().state)).toBeNull();
+    expect(sessionFacts(new Drive().state).model).toBeNull();
     const { state } = ended();
-    expect(sessionFacts({ ...state, query: { ...state.query, modelIndex: 1 } })).toBeNull();
+    expect(sessionFacts({ ...state, query: { ...state.query, modelIndex: 1 } })).toMatchObject({
+      model: null,
+      limits: null,
+    });
   });
 
   it('keep a ratio in its range, whoever stored it', () => {
     const drive = ended();
-    const session = { ...sessionFacts(drive.state)!, tokenRatio: 50 };
+    const session = { ...sessionFacts(drive.state), tokenRatio: 50 };
     expect(next(drive, { session }).query.tokenRatio).toBe(2);
   });
 
   it('are refused in one sentence when they are something else', () => {
-    const facts = sessionFacts(ended().state)!;
+    const facts = sessionFacts(ended().state);
     expect(() => checkSession({ ...facts, tokenRatio: Number.NaN })).toThrow(/^session\.tokenRatio cannot be used: /);
     expect(() => checkSession({ ...facts, measured: { ...facts.measured!, tokens: -1 } })).toThrow(TypeError);
   });
@@ -111,11 +114,11 @@ describe('usage of a stored history', () => {
   });
 
   it('counts for nothing on an older answer, when it is zero, or when it is no usage', () => {
-    expect(ingestSession([asks, answers, asks, { role: 'assistant', content: 'yes' }], 'one')).toBeNull();
+    expect(ingestSession([asks, answers, asks, { role: 'assistant', content: 'yes' }], 'one')).toEqual(nothingLearnt);
     for (const used of [{}, { input_tokens: 0, output_tokens: 5 }, 'much', null, { input_tokens: 'many' }]) {
-      expect(ingestSession([asks, { ...answers, usage: used }], 'one')).toBeNull();
+      expect(ingestSession([asks, { ...answers, usage: used }], 'one')).toEqual(nothingLearnt);
     }
-    expect(ingestSession([], 'one')).toBeNull();
+    expect(ingestSession([], 'one')).toEqual(nothingLearnt);
   });
 
   it.each([
@@ -123,6 +126,6 @@ describe('usage of a stored history', () => {
     { role: 'assistant', content: [{ type: 'compaction', content: 'signed' }] },
     { role: 'user', content: [{ type: 'text', text: '<loop-note>Summary of the conversation so far: x</loop-note>' }] },
   ] as const)('counts for nothing behind a compaction: %o', (boundary) => {
-    expect(ingestSession([boundary, answers, asks], 'one')).toBeNull();
+    expect(ingestSession([boundary, answers, asks], 'one')).toEqual(nothingLearnt);
   });
 });

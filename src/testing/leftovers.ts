@@ -1,0 +1,83 @@
+/** What a query may not leave behind: timers, abort listeners, child processes. */
+import { getEventListeners } from 'node:events';
+import type { Hooks } from '../hooks/hook.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { SimulatedTime } from './simulated-time.ts';
+
+/** How often a process that was killed is looked for again before it counts as left behind. */
+const looks = 15;
+
+/** Learns of every signal that a query hands out, and says what is left on them when it is over. */
+export class Leftovers {
+  readonly #time: SimulatedTime;
+  readonly #signals = new Map<AbortSignal, string>();
+  readonly #processesBefore = childProcesses();
+
+  constructor(time: SimulatedTime) {
+    this.#time = time;
+  }
+
+  /** Looks at a signal when the query is over. `name` says whose it is. */
+  watch(signal: AbortSignal | null | undefined, name: string): void {
+    if (signal !== null && signal !== undefined) this.#signals.set(signal, name);
+  }
+
+  /** The same `fetch`, its signals watched. */
+  watchFetch(fetched: typeof fetch): typeof fetch {
+    return (input, init) => {
+      this.watch(init?.signal, 'a request');
+      return fetched(input, init);
+    };
+  }
+
+  /** The same tools, their signals watched. `onStart` is told of each run. */
+  watchTools(tools: readonly Tool[], onStart: (toolUseId: string) => void): readonly Tool[] {
+    return tools.map((tool) => ({
+      ...tool,
+      run: (input, context) => {
+        this.watch(context.signal, `the tool ${tool.name}`);
+        onStart(context.toolUseId);
+        return tool.run(input, context);
+      },
+    }));
+  }
+
+  /** The same hooks, their signals watched. */
+  watchHooks({ preToolUse = [], postToolUse = [], stop = [] }: Partial<Hooks>): Hooks {
+    const watch = (signal: AbortSignal, name: string): AbortSignal => {
+      this.watch(signal, `the hook ${name}`);
+      return signal;
+    };
+    return {
+      preToolUse: preToolUse.map((hook) => ({
+        ...hook,
+        run: (call, signal) => hook.run(call, watch(signal, hook.name)),
+      })),
+      postToolUse: postToolUse.map((hook) => ({
+        ...hook,
+        run: (call, signal) => hook.run(call, watch(signal, hook.name)),
+      })),
+      stop: stop.map((hook) => ({ ...hook, run: (view, signal) => hook.run(view, watch(signal, hook.name)) })),
+    };
+  }
+
+  /** What is left, one sentence each; forgets the signals of the query. `isGone`: nobody waits for its timers, as after the death of a process. */
+  async found(isGone: boolean): Promise<readonly string[]> {
+    await (isGone ? this.#time.die() : this.#time.settle());
+    for (let look = 0; look < looks && childProcesses() > this.#processesBefore; look += 1) await this.#time.settle();
+    const timers = this.#time.pending();
+    const processes = childProcesses() - this.#processesBefore;
+    const listeners = [...this.#signals].filter(([signal]) => getEventListeners(signal, 'abort').length > 0);
+    this.#signals.clear();
+    return [
+      ...(timers > 0 ? [`${timers} timers are left.`] : []),
+      ...(processes > 0 ? [`${processes} child processes are left.`] : []),
+      ...new Set(listeners.map(([, name]) => `An abort listener is left on the signal of ${name}.`)),
+    ];
+  }
+}
+
+/** Child processes of this process that have not ended. */
+function childProcesses(): number {
+  return process.getActiveResourcesInfo().filter((resource) => resource === 'ProcessWrap').length;
+}
