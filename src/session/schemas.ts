@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import type { EventType } from '../core/event.ts';
 import type { Message, Origin } from '../core/message.ts';
-import type { SessionFacts } from '../core/session-facts.ts';
 import { stateVersion } from '../core/state.ts';
 import type { RecordedQuery } from './journal.ts';
 
@@ -73,23 +72,6 @@ const recordedQuery = z.looseObject({
   events: z.array(z.looseObject({ type: z.enum(eventTypes) })),
 });
 
-const tokens = z.int().nonnegative();
-
-const sessionFacts = z.strictObject({
-  prefixHash: z.string().nullable(),
-  model: z.string().nullable(),
-  measured: z
-    .strictObject({
-      tokens,
-      messages: z.int().positive(),
-      lastId: z.string(),
-      estimate: tokens,
-    })
-    .nullable(),
-  tokenRatio: z.number().positive(),
-  limits: z.strictObject({ contextWindow: z.int().positive(), maxOutput: z.int().positive() }).nullable(),
-});
-
 /**
  * Checks messages of the loop.
  *
@@ -98,15 +80,6 @@ const sessionFacts = z.strictObject({
 export function checkMessages(messages: readonly Message[]): void {
   const hint = 'Messages in the form of the API go through ingestMessages() first';
   check(z.array(message), messages, 'messages', hint);
-}
-
-/**
- * Checks the facts of a session.
- *
- * @throws TypeError with one sentence that names the place.
- */
-export function checkSession(facts: SessionFacts): void {
-  check(sessionFacts, facts, 'session', 'It must be what sessionFacts() or ingestSession() gave, as it was');
 }
 
 /**
