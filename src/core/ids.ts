@@ -16,36 +16,31 @@ export function drawId(query: QueryAccount): readonly [QueryAccount, string] {
   return [{ ...query, drawn }, idAt(query.seed, drawn)];
 }
 
-/** A short digest of a text, to tell whether two are equal: 64 bits of FNV-1a in two halves. No defence against forgery. */
-export function digest(text: string): string {
-  let low = 0x811c9dc5;
-  let high = 0x9dc5811c;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ code ^ index, 0x01000193);
-  }
-  return (low >>> 0).toString(16).padStart(8, '0') + (high >>> 0).toString(16).padStart(8, '0');
-}
-
 /** A number from 0 (inclusive) to 1 (exclusive) that depends on the seed and `salt` alone (FNV-1a, then a mixing step). */
 export function chance(seed: string, salt: number): number {
-  let hash = fnv(`${seed}:${salt}`);
+  let hash = fnv(`${seed}:${salt}`, basis, 0);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   hash = Math.imul(hash ^ (hash >>> 12), 0x297a2d39);
   return ((hash ^ (hash >>> 15)) >>> 0) / 0x1_0000_0000;
 }
 
-/** FNV-1a over the code units. */
-function fnv(text: string): number {
-  let hash = 0x811c9dc5;
+/** A short digest of a text, to tell whether two are equal: 64 bits of FNV-1a in two halves. No defence against forgery. */
+export function digest(text: string): string {
+  return hex(fnv(text, basis, 0)) + hex(fnv(text, otherBasis, 1));
+}
+
+const basis = 0x811c9dc5;
+const otherBasis = 0x9dc5811c;
+
+/** FNV-1a over the code units; with `twist` 1 over each mixed with its index, so that the halves of a digest differ. */
+function fnv(text: string, start: number, twist: 0 | 1): number {
+  let hash = start;
   for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+    hash = Math.imul(hash ^ text.charCodeAt(index) ^ (twist * index), 0x01000193);
   }
   return hash;
 }
 
-/** A short hash of a text, to see that it changed. Not for secrets. */
-export function hashOf(text: string): string {
-  return `${(fnv(text) >>> 0).toString(16)}-${text.length.toString(16)}`;
+function hex(hash: number): string {
+  return (hash >>> 0).toString(16).padStart(8, '0');
 }

@@ -20,6 +20,7 @@ import {
   showCleared,
   showSummary,
   shrinkCompaction,
+  summaryRejected,
   takeResults,
   withNotices,
 } from './moves.ts';
@@ -168,7 +169,7 @@ export const inside = {
         on: 'compact.answered',
         to: 'preparing',
         when: yes,
-        set: compactionFailed,
+        set: summaryRejected,
       }),
       failed: arrow({ from: ['compacting'], on: 'compact.failed', to: 'preparing', when: yes, set: compactionFailed }),
     },

@@ -23,7 +23,7 @@ import { isVerdict } from './recovery.ts';
 import { isRefusedPlan, rememberRefused } from './refused-summaries.ts';
 import { isLive, phaseEffects } from './running.ts';
 import { prefixHashOf } from './session-facts.ts';
-import type { LoopState, ToolRun, ToolSpec } from './state.ts';
+import type { Compaction, LoopState, ToolRun, ToolSpec } from './state.ts';
 import { isRunning, schedule, syntheticOutcome } from './tools/schedule.ts';
 
 /** The answer of an effect that nobody waits for any more: a dropped attempt, an abandoned tool, a finished query. */
@@ -43,13 +43,15 @@ export function noRoom(state: LoopState): LoopState {
 }
 
 export function beginAutoCompact(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
-  const compaction = planCompaction(state, config, { kind: 'auto_compact', cures: null });
-  return announceCompaction(beginCompaction(state, compaction), config);
+  return beginPlanned(state, config, { kind: 'auto_compact', cures: null });
 }
 
 export function beginManualCompact(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
-  const compaction = planCompaction(state, config, { kind: 'manual_compact', cures: null });
-  return announceCompaction(beginCompaction(state, compaction), config);
+  return beginPlanned(state, config, { kind: 'manual_compact', cures: null });
+}
+
+function beginPlanned(state: LoopState, config: LoopConfig, what: Pick<Compaction, 'kind' | 'cures'>): LoopState {
+  return announceCompaction(beginCompaction(state, planCompaction(state, config, what)), config);
 }
 
 /** A partial answer that a full window left is kept first; what ran early of a failed one is forgotten. */
@@ -58,8 +60,7 @@ export function beginReactiveCompact(state: LoopState, _event: unknown, config: 
   const settled = keepCut(state);
   const waiting = { ...settled, scratch: { ...settled.scratch, ...noAttempt, end, verdict } };
   const cures = isVerdict(state, 'media') ? 'media' : 'overflow';
-  const compaction = planCompaction(waiting, config, { kind: 'reactive_compact', cures });
-  return announceCompaction(beginCompaction(waiting, compaction), config);
+  return beginPlanned(waiting, config, { kind: 'reactive_compact', cures });
 }
 
 export function compactionWorked(state: LoopState, event: EventOf<'compact.answered'>, config: LoopConfig): LoopState {
@@ -87,16 +88,18 @@ function shorterPlan(state: LoopState, config: LoopConfig, failure: Failure): Re
   return plan;
 }
 
-export function compactionFailed(state: LoopState, event: LoopEvent, config: LoopConfig): LoopState {
-  const why = event.type === 'compact.failed' ? event.failure.message : 'the summary was unusable or freed too little.';
-  const settled =
-    event.type === 'compact.answered'
-      ? paid(state, event)
-      : event.type === 'compact.failed'
-        ? rememberRefused(state, config, event.failure)
-        : state;
-  const refused = event.type === 'compact.failed' && event.failure.status === 400;
-  return failedState(announceFailure(settled, config, why), config, refused);
+export function summaryRejected(state: LoopState, event: EventOf<'compact.answered'>, config: LoopConfig): LoopState {
+  const why = 'the summary was unusable or freed too little.';
+  return failedState(announceFailure(paid(state, event), config, why), config, false);
+}
+
+export function compactionFailed(
+  state: LoopState,
+  { failure }: EventOf<'compact.failed'>,
+  config: LoopConfig,
+): LoopState {
+  const remembered = rememberRefused(state, config, failure);
+  return failedState(announceFailure(remembered, config, failure.message), config, failure.status === 400);
 }
 
 export function startTools(state: LoopState, _event: unknown, config: LoopConfig): LoopState {

@@ -2,13 +2,13 @@
 import type { LoopConfig } from './config.ts';
 import { buildCompactRequest } from './context/compact-request.ts';
 import type { Failure } from './failure.ts';
-import { hashOf } from './ids.ts';
+import { digest } from './ids.ts';
 import type { Compaction, LoopState } from './state.ts';
 
 type Plan = Omit<Compaction, 'effectId'>;
 
 function fingerprint(state: LoopState, config: LoopConfig, plan: Plan): string {
-  return hashOf(JSON.stringify(buildCompactRequest(state, config, { ...plan, effectId: '' })));
+  return digest(JSON.stringify(buildCompactRequest(state, config, { ...plan, effectId: '' })));
 }
 
 /** The state that remembers the compaction under way if the API refused its request. */

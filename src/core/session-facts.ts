@@ -1,5 +1,5 @@
 /** What one query of a session leaves to the next beside the history. */
-import { hashOf } from './ids.ts';
+import { digest } from './ids.ts';
 import type { LoopState, ToolSpec } from './state.ts';
 
 export interface SessionFacts {
@@ -14,5 +14,5 @@ export function sessionFacts({ query }: LoopState): SessionFacts {
 
 /** Says whether what stands before all messages is the same: thinking is bound to it on models that bind thinking. */
 export function prefixHashOf(system: string, tools: readonly ToolSpec[]): string {
-  return hashOf(JSON.stringify([system, tools]));
+  return digest(JSON.stringify([system, tools]));
 }

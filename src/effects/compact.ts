@@ -3,7 +3,7 @@ import { classify } from '../model/errors.ts';
 import { requestFacts } from '../model/facts.ts';
 import { collectAnswer } from '../model/collect.ts';
 import type { CallModel } from '../model/transport.ts';
-import type { EffectRunner } from './io.ts';
+import { type EffectRunner, unseenCall } from './io.ts';
 
 export interface CompactDeps {
   readonly callModel: CallModel;
@@ -14,9 +14,7 @@ export function compact({ callModel }: CompactDeps): EffectRunner<'compact'> {
   return async ({ id, request }, io) => {
     const { signal, clock } = io;
     try {
-      // Nobody sees a summary while it is written, so no consumer holds it up.
-      const ready = (): Promise<void> => Promise.resolve();
-      const answer = await collectAnswer(callModel, request, { purpose: 'summary', signal, clock, ready });
+      const answer = await collectAnswer(callModel, request, unseenCall('summary', io));
       if (!signal.aborted) io.post({ type: 'compact.answered', effectId: id, ...answer });
     } catch (error) {
       if (signal.aborted) return;

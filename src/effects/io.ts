@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { EffectName, EffectOf } from '../core/effect.ts';
 import type { LoopEvent } from '../core/event.ts';
 import type { Observation } from '../core/output.ts';
+import type { CallIo, CallPurpose } from '../model/transport.ts';
 
 export interface EffectIo {
   /** Reports an event to the loop. After a cancel it does nothing. */
@@ -24,3 +25,8 @@ export type EffectRunner<Name extends EffectName> = (effect: EffectOf<Name>, io:
 
 /** One runner per effect: what the chart is provided with. */
 export type EffectRunners = { readonly [Name in EffectName]: EffectRunner<Name> };
+
+/** How a request is made whose answer nobody sees while it is written: no consumer holds it up. */
+export function unseenCall(purpose: CallPurpose, { signal, clock }: EffectIo): CallIo {
+  return { purpose, signal, clock, ready: () => Promise.resolve() };
+}

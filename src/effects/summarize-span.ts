@@ -1,7 +1,7 @@
 /** Performs `summarizeSpan`: the small model summarises a span of the history before it must go. */
 import { collectAnswer } from '../model/collect.ts';
 import type { CallModel } from '../model/transport.ts';
-import type { EffectRunner } from './io.ts';
+import { type EffectRunner, unseenCall } from './io.ts';
 
 export interface SummarizeSpanDeps {
   readonly callModel: CallModel;
@@ -9,12 +9,9 @@ export interface SummarizeSpanDeps {
 
 /** Answers with `span.summarized`; its text is null after any failure, or when the summary is not whole. */
 export function summarizeSpan({ callModel }: SummarizeSpanDeps): EffectRunner<'summarizeSpan'> {
-  return async ({ id, request }, { post, signal, clock }) => {
-    const ready = (): Promise<void> => Promise.resolve();
-    const answer = await collectAnswer(callModel, request, { purpose: 'small', signal, clock, ready }).catch(
-      () => null,
-    );
-    const text = answer !== null && answer.stopReason === 'end_turn' ? answer.text : null;
-    if (!signal.aborted) post({ type: 'span.summarized', effectId: id, text });
+  return async ({ id, request }, io) => {
+    const answer = await collectAnswer(callModel, request, unseenCall('small', io)).catch(() => null);
+    const text = answer?.stopReason === 'end_turn' ? answer.text : null;
+    if (!io.signal.aborted) io.post({ type: 'span.summarized', effectId: id, text });
   };
 }

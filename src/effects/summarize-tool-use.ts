@@ -3,7 +3,7 @@ import type { EffectOf } from '../core/effect.ts';
 import type { WireRequest } from '../core/wire/request-type.ts';
 import { collectAnswer } from '../model/collect.ts';
 import type { CallModel } from '../model/transport.ts';
-import type { EffectRunner } from './io.ts';
+import { type EffectIo, type EffectRunner, unseenCall } from './io.ts';
 
 export interface SummarizeToolUseDeps {
   readonly callModel: CallModel;
@@ -26,13 +26,11 @@ export function summarizeToolUse(deps: SummarizeToolUseDeps): EffectRunner<'summ
 async function summarise(
   { callModel, smallModel }: SummarizeToolUseDeps,
   effect: EffectOf<'summarizeToolUse'>,
-  io: Parameters<EffectRunner<'summarizeToolUse'>>[1],
+  io: EffectIo,
 ): Promise<string | null> {
   if (smallModel === null) return null;
-  const { signal, clock } = io;
-  const ready = (): Promise<void> => Promise.resolve();
   const request = requestFor(smallModel, effect);
-  const { text, stopReason } = await collectAnswer(callModel, request, { purpose: 'small', signal, clock, ready });
+  const { text, stopReason } = await collectAnswer(callModel, request, unseenCall('small', io));
   const line = text.trim().split('\n')[0] ?? '';
   return stopReason === 'end_turn' && line !== '' ? line : null;
 }

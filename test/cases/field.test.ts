@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { simulate } from '../../src/testing/simulate.ts';
-import { scenario, scenariosIn } from '../support/scenarios.ts';
+import { eachCase } from '../support/each-case.ts';
+import { scenario } from '../support/scenarios.ts';
 import { ending, type Right } from '../support/simulated.ts';
 import { answers } from './right/answers.ts';
 import { context } from './right/context.ts';
@@ -10,19 +11,8 @@ import { transport } from './right/transport.ts';
 /** What is right in each case; the numbers are those of the collection of public reports that the cases come from. */
 const right: Right = { ...context, ...tools, ...answers, ...transport };
 
-const files = scenariosIn('field');
-const nameOf = (file: string): string => file.replace(/^.*\/|\.json$/g, '');
-
 describe('cases from the field', () => {
-  it('have a statement of what is right for each file', () => {
-    expect(files.map(nameOf).toSorted()).toEqual(Object.keys(right).toSorted());
-  });
-
-  it.each(files)('%s', async (file) => {
-    const result = await simulate(scenario(file));
-    expect(result.violations).toEqual([]);
-    right[nameOf(file)]?.(result);
-  });
+  eachCase('field', right);
 });
 
 describe('a rich run (B59)', () => {

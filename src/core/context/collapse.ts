@@ -16,8 +16,7 @@ export function collapse(state: LoopState, config: LoopConfig): LoopState {
     next = commitFirst(next, config);
   }
   if (next.carried.messages === state.carried.messages) return next;
-  const edited = editHistory(state, next.carried.messages, 'collapse', config);
-  return { ...edited, query: { ...next.query, measured: edited.query.measured } };
+  return shownEdit(state, next, next.carried.messages, config);
 }
 
 /** Replaces everything that is staged, at once; for an overflow. */
@@ -25,8 +24,13 @@ export function commitAll(state: LoopState, config: LoopConfig): LoopState {
   let next = state;
   while (next.query.staged.length > 0) next = commitFirst(next, config);
   const messages = withoutBoundThinking(state.carried.messages, next.carried.messages);
-  const edited = editHistory(state, messages, 'collapse', config);
-  return { ...edited, query: { ...next.query, measured: edited.query.measured } };
+  return shownEdit(state, next, messages, config);
+}
+
+/** What several commits did, as the one edit that is shown: `after` has the account, `messages` the history. */
+function shownEdit(before: LoopState, after: LoopState, messages: readonly Message[], config: LoopConfig): LoopState {
+  const edited = editHistory(before, messages, 'collapse', config);
+  return { ...edited, query: { ...after.query, measured: edited.query.measured } };
 }
 
 /** The oldest staged span is off the list, and replaced where it still stands as it was staged. */

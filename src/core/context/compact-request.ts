@@ -38,15 +38,28 @@ function trimmedHead(state: LoopState, config: LoopConfig, head: readonly Messag
 }
 
 function summaryRequest(state: LoopState, config: LoopConfig, shown: readonly Message[]): WireRequest {
-  const order = note(summaryOrder(state, config));
-  const ask = userMessage('summary-request', 'continue_request', [{ type: 'text', text: order }]);
-  return assemble(state, config, {
-    model: currentModel(state, config),
-    maxTokens: summaryMaxTokens(state, config, shown),
-    thinking: null,
-    messages: projectHistory([...shown, ask], { thinkingOf: null, endsPaused: false }),
-    outputConfig: null,
-  });
+  const model = currentModel(state, config);
+  const maxTokens = summaryMaxTokens(state, config, shown);
+  return summariseRequest(state, config, { model, maxTokens, shown, order: summaryOrder(state, config) });
+}
+
+interface SummaryOrder {
+  readonly model: string;
+  readonly maxTokens: number;
+  /** What is summarised, without media. */
+  readonly shown: readonly Message[];
+  readonly order: string;
+}
+
+/** A request that has a model summarise a part of the conversation: that part, then the order. */
+export function summariseRequest(
+  state: LoopState,
+  config: LoopConfig,
+  { model, maxTokens, shown, order }: SummaryOrder,
+): WireRequest {
+  const ask = userMessage('summary-request', 'continue_request', [{ type: 'text', text: note(order) }]);
+  const messages = projectHistory([...shown, ask], { thinkingOf: null, endsPaused: false });
+  return assemble(state, config, { model, maxTokens, thinking: null, messages, outputConfig: null });
 }
 
 /** The same request as the loop would send, thinking included, or the API would find another conversation. */

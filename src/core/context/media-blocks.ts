@@ -1,8 +1,9 @@
 /** Media in messages, and messages without them. */
-import type { Message, UserBlock } from '../message.ts';
+import type { Message } from '../message.ts';
+import { mapParts, type Part } from './parts.ts';
 
 export function holdsMedia(message: Message): boolean {
-  return message.role === 'user' && message.content.some(isOrHoldsMedia);
+  return withoutMedia(message) !== message;
 }
 
 const mediaCache = new WeakMap<Message, Message>();
@@ -12,20 +13,11 @@ export function withoutMedia(message: Message): Message {
   if (message.role === 'assistant') return message;
   const known = mediaCache.get(message);
   if (known !== undefined) return known;
-  const stripped = message.content.some(isOrHoldsMedia)
-    ? { ...message, content: message.content.map(stripBlock) }
-    : message;
+  const stripped = mapParts(message, stripPart);
   mediaCache.set(message, stripped);
   return stripped;
 }
 
-function isOrHoldsMedia(block: UserBlock): boolean {
-  if (block.type === 'tool_result') return block.content.some(isOrHoldsMedia);
-  return block.type !== 'text';
-}
-
-function stripBlock(block: UserBlock): UserBlock {
-  if (block.type === 'text') return block;
-  if (block.type !== 'tool_result') return { type: 'text', text: `[${block.type}]` };
-  return { ...block, content: block.content.map((part) => stripBlock(part) as typeof part) };
+function stripPart(part: Part): Part {
+  return part.type === 'text' ? part : { type: 'text', text: `[${part.type}]` };
 }

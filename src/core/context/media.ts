@@ -5,6 +5,7 @@ import { failureIn } from '../recovery.ts';
 import type { LoopState } from '../state.ts';
 import { base64Of, imageFault, type ImageSize, imageSize } from '../wire/image-size.ts';
 import { conversation, requestMessages } from '../wire/request.ts';
+import { mapParts } from './parts.ts';
 
 type AnyBlock = AssistantBlock | UserBlock;
 
@@ -112,10 +113,5 @@ function replaced(messages: readonly Message[], replace: Replacement): readonly 
 /** The message with a note in the place of each medium that is replaced; the same object when none is. */
 function withNotes(message: UserMessage, replace: Replacement): UserMessage {
   if (!message.content.some(holdsMedia)) return message;
-  const content = message.content.map((block): UserBlock => {
-    if (block.type !== 'tool_result') return (isMedia(block) ? replace(block) : null) ?? block;
-    const parts = block.content.map((part) => (isMedia(part) ? replace(part) : null) ?? part);
-    return parts.some((part, index) => part !== block.content[index]) ? { ...block, content: parts } : block;
-  });
-  return content.some((block, index) => block !== message.content[index]) ? { ...message, content } : message;
+  return mapParts(message, (part) => (isMedia(part) ? replace(part) : null) ?? part);
 }

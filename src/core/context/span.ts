@@ -1,14 +1,12 @@
 /** Which span of the history the small model summarises next, and what becomes of its summary. */
-import { note, userMessage } from '../answer.ts';
 import { isShrinking, type LoopConfig, type ModelLimits } from '../config.ts';
 import type { EventOf } from '../event.ts';
 import { drawId } from '../ids.ts';
 import { isBlank, type Message } from '../message.ts';
 import type { LoopState } from '../state.ts';
-import { projectHistory } from '../wire/project.ts';
-import { assemble } from '../wire/request.ts';
 import type { WireRequest } from '../wire/request-type.ts';
 import { type Span, spanRange } from './collapse.ts';
+import { summariseRequest } from './compact-request.ts';
 import { withoutMedia } from './media-blocks.ts';
 import { isCutPoint, isSummary, newestUserIndex, tailStart } from './safe-cut.ts';
 import { compactThreshold, tailSize } from './thresholds.ts';
@@ -90,14 +88,11 @@ function smallLimits(config: LoopConfig): ModelLimits {
 
 /** The request to the small model. */
 export function buildSpanRequest(state: LoopState, config: LoopConfig, span: Span): WireRequest {
-  const shown = messagesOf(state, span).map(withoutMedia);
-  const ask = userMessage('span-request', 'continue_request', [{ type: 'text', text: note(askForSpan) }]);
-  return assemble(state, config, {
+  return summariseRequest(state, config, {
     model: config.smallModel ?? '',
     maxTokens: Math.min(spanTokens, smallLimits(config).maxOutput),
-    thinking: null,
-    messages: projectHistory([...shown, ask], { thinkingOf: null, endsPaused: false }),
-    outputConfig: null,
+    shown: messagesOf(state, span).map(withoutMedia),
+    order: askForSpan,
   });
 }
 

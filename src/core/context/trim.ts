@@ -1,7 +1,8 @@
 /** Messages cut to a size: for a summariser whose input cannot be made shorter by whole turns. */
 import { note } from '../answer.ts';
-import type { Message, TextBlock, UserBlock } from '../message.ts';
+import type { Message, TextBlock } from '../message.ts';
 import { cutHead, cutTail } from '../text.ts';
+import { mapParts } from './parts.ts';
 import { estimateMessage } from './tokens.ts';
 
 /** Texts shorter than this many characters are never cut. */
@@ -38,13 +39,7 @@ function cutTexts(message: Message, share: number): Message {
     const content = message.content.map((block) => (block.type === 'text' ? cutText(block, share) : block));
     return content.some((block, index) => block !== message.content[index]) ? { ...message, content } : message;
   }
-  const content = message.content.map((block): UserBlock => {
-    if (block.type === 'text') return cutText(block, share);
-    if (block.type !== 'tool_result') return block;
-    const parts = block.content.map((part) => (part.type === 'text' ? cutText(part, share) : part));
-    return parts.some((part, index) => part !== block.content[index]) ? { ...block, content: parts } : block;
-  });
-  return content.some((block, index) => block !== message.content[index]) ? { ...message, content } : message;
+  return mapParts(message, (part) => (part.type === 'text' ? cutText(part, share) : part));
 }
 
 function cutText(block: TextBlock, share: number): TextBlock {

@@ -1,6 +1,6 @@
 /** What stands beside the messages: limits, tools, cache breakpoints, media. */
 import { normaliseToolName } from './blocks.ts';
-import { imageSize } from './image-size.ts';
+import { imageLimits, imageSize } from './image-size.ts';
 import { mostBreakpoints } from './marks.ts';
 import { hasSoundMark, isMarked } from './members.ts';
 import type { WireBlock, WireMessage, WireRequest } from './request-type.ts';
@@ -8,12 +8,6 @@ import type { Report, RequestLimits } from './validate.ts';
 
 /** The least thinking budget in tokens (its documentation of extended thinking). */
 const leastThinkingBudget = 1_024;
-/** Largest side of an image in pixels, alone and among more than 20 (texts of the API's own errors). */
-const largestSide = 8_000;
-const largestSideOfMany = 2_000;
-const manyImages = 20;
-/** Largest image in bytes (the same). The API measures the base64 text and not what it decodes to. */
-const largestImage = 5 * 1024 * 1024;
 
 /** Checks limits, tools, cache breakpoints, images, and what the profile does not know. */
 export function checkSettings(
@@ -153,7 +147,7 @@ function checkImages(messages: readonly WireMessage[], report: Report): void {
       ...partsOf(block).flatMap((part, inner) => imageAt(part, `messages.${index}.content.${place}.content.${inner}`)),
     ]),
   );
-  const largest = images.length > manyImages ? largestSideOfMany : largestSide;
+  const largest = images.length > imageLimits.many ? imageLimits.sideOfMany : imageLimits.side;
   for (const { path, data } of images) checkImage(path, data, largest, report);
 }
 
@@ -164,11 +158,12 @@ function imageAt(block: WireBlock, path: string): readonly PlacedImage[] {
 }
 
 function checkImage(path: string, data: string, largest: number, report: Report): void {
-  if (data.length > largestImage) {
-    report('image_bytes', path, `image exceeds 5 MB maximum: ${data.length} bytes > ${largestImage} bytes`);
+  const { characters, sideOfMany } = imageLimits;
+  if (data.length > characters) {
+    report('image_bytes', path, `image exceeds 5 MB maximum: ${data.length} bytes > ${characters} bytes`);
   }
   const size = imageSize(data);
   if (size === null || Math.max(size.width, size.height) <= largest) return;
-  const many = largest === largestSideOfMany ? ' for many-image requests' : '';
+  const many = largest === sideOfMany ? ' for many-image requests' : '';
   report('image_size', path, `At least one of the image dimensions exceed max allowed size${many}: ${largest} pixels`);
 }
