@@ -15,6 +15,8 @@ export { costOf } from './model/prices.ts';
 export type { CallIo, CallModel, CallPurpose, StreamEvent } from './model/transport.ts';
 export { type LoopOptions, loopOptionsSchema } from './options.ts';
 export { type LoopParts, loopParts, type QueryDeps, type QueryOptions } from './prepare.ts';
+export type { OutputSchema } from './output-schema.ts';
+export { takeBudget, type BudgetedPrompt } from './prompt-budget.ts';
 export { query, type Query } from './query.ts';
 export { type Journal, type MemoryJournal, memoryJournal, type RecordedQuery, replay } from './session/journal.ts';
 export { resume } from './session/resume.ts';

@@ -6,12 +6,13 @@ import { randomUUID } from 'node:crypto';
 import type { ActorOptions } from 'xstate';
 import type { agentLoop } from '../machines/agent-loop.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { defaultConfig, type Layer, type LoopConfig } from './core/config.ts';
+import type { Layer, LoopConfig } from './core/config.ts';
 import type { LoopEvent } from './core/event.ts';
 import type { QueryStart } from './core/initial-state.ts';
 import type { LoopState } from './core/state.ts';
 import type { PermissionRule } from './core/tools/context.ts';
 import { type AttachmentProvider, collectAttachments } from './effects/collect-attachments.ts';
+import type { CheckValue } from './effects/check-output.ts';
 import { compact } from './effects/compact.ts';
 import type { EffectRunner, EffectRunners } from './effects/io.ts';
 import { runStopHooks } from './effects/run-stop-hooks.ts';
@@ -24,7 +25,9 @@ import { type ClientOptions, createClient } from './model/client.ts';
 import { findLimits, tableLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
 import { checkCompact, loopOptionsOf } from './host-options.ts';
-import { checkOptions, type LoopOptions, toLoopConfig } from './options.ts';
+import { checkOptions, type LoopOptions, modelsOf, toLoopConfig } from './options.ts';
+import { outputCheck, type OutputSchema } from './output-schema.ts';
+import { withPromptBudget } from './prompt-budget.ts';
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
 import { checkMessages, checkRecorded } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
@@ -52,7 +55,12 @@ export interface QueryDeps {
   readonly clock?: Clock;
 }
 
-export interface QueryOptions extends LoopOptions, ClientOptions, Omit<QueryStart, 'seed' | 'tools'> {
+export interface QueryOptions
+  extends Omit<LoopOptions, 'outputSchema'>,
+    ClientOptions,
+    Omit<QueryStart, 'seed' | 'tools'> {
+  /** What the final answer must look like: a zod schema, or a JSON schema. Default: any text will do. */
+  readonly outputSchema?: OutputSchema | null | undefined;
   /** Default: the built-in tools, which work in `cwd`. */
   readonly tools?: readonly Tool[];
   /** Folder that the tools work in. Default: the current one. */
@@ -108,7 +116,8 @@ interface Resolved {
  *
  * @throws TypeError with one sentence for an option or a tool that cannot be used, or a folder that is not there.
  */
-export function prepare(options: QueryOptions): Prepared {
+export function prepare(given: QueryOptions): Prepared {
+  const options = withPromptBudget(given);
   const loopOptions = loopOptionsOf(options);
   checkOptions(loopOptions);
   checkCompact(options);
@@ -117,7 +126,7 @@ export function prepare(options: QueryOptions): Prepared {
   const parts = partsOf(options);
   return {
     async resolve() {
-      const models = [loopOptions.model ?? defaultConfig.models[0]!, ...(loopOptions.fallbackModels ?? [])];
+      const models = modelsOf(loopOptions);
       const config = toLoopConfig(loopOptions, {
         modelLimits: await limitsFor(options, loopOptions, models, parts.client),
         stopHooks: parts.hooks.stop.length > 0,
@@ -143,6 +152,7 @@ interface Parts {
   readonly hooks: Hooks;
   readonly client: () => ReturnType<typeof createClient>;
   readonly callModel: CallModel;
+  readonly checkValue: CheckValue | null;
   readonly scaleImage: ScaleImage;
   readonly cwd: string;
   readonly roots: readonly string[];
@@ -153,6 +163,7 @@ function partsOf(options: QueryOptions): Parts {
   const cwd = folder(options.cwd ?? process.cwd());
   const client = once(() => createClient(options));
   const { idleTimeoutMs, deadlineMs } = options;
+  const schema = options.outputSchema ?? options.resume?.config.outputSchema ?? null;
   const transport = (): CallModel =>
     createTransport(client, {
       ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
@@ -163,6 +174,7 @@ function partsOf(options: QueryOptions): Parts {
     hooks: { ...noHooks, ...options.hooks },
     client,
     callModel: options.deps?.callModel ?? transport(),
+    checkValue: schema === null ? null : outputCheck(schema),
     scaleImage: options.deps?.scaleImage ?? scaleWithSharp,
     cwd,
     roots: [cwd, ...(options.additionalRoots ?? []).map(folder)],
@@ -170,9 +182,9 @@ function partsOf(options: QueryOptions): Parts {
 }
 
 function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | null): EffectRunners {
-  const { registry, hooks, callModel, scaleImage, cwd, roots } = parts;
+  const { registry, hooks, callModel, checkValue, scaleImage, cwd, roots } = parts;
   return {
-    streamModel: streamModel({ callModel, verdictOf: registry.verdictOf }),
+    streamModel: streamModel({ callModel, verdictOf: registry.verdictOf, checkValue }),
     compact: options.deps?.compact ?? compact({ callModel }),
     runStopHooks: runStopHooks({ hooks: hooks.stop }),
     collectAttachments: collectAttachments({

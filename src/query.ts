@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { idAt } from './core/ids.ts';
 import { initialState } from './core/initial-state.ts';
+import type { Json } from './core/json.ts';
 import type { Emitted } from './core/output.ts';
 import type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
 import type { UserBlock } from './core/message.ts';
@@ -15,6 +16,8 @@ export interface Query extends AsyncGenerator<Emitted, Terminal, void> {
   readonly state: LoopState | null;
   /** How the query ended; null while it has not. For consumers whose `for await` drops the return value. */
   readonly terminal: Terminal | null;
+  /** The final answer as data when it fits `outputSchema`; null before the end, and for an answer that does not fit. */
+  readonly output: Json;
   /** User messages that were accepted and are not in the history: hand them to the next query as `queued`. */
   readonly queued: readonly QueuedMessage[];
   /** Says something without interrupting: it is delivered behind the next tool results, or left in `queued`. */
@@ -70,6 +73,10 @@ class LoopQuery implements Query {
 
   get terminal(): Terminal | null {
     return this.state?.terminal ?? null;
+  }
+
+  get output(): Json {
+    return this.terminal?.output ?? null;
   }
 
   get queued(): readonly QueuedMessage[] {

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { PermissionMode, WireProfile } from '../core/config.ts';
+import { parseTokens } from '../prompt-budget.ts';
 import { parseRule } from '../tools/permission-rules.ts';
 import type { ExploreFlags } from './explore-command.ts';
 import { UsageError } from './io.ts';
@@ -21,6 +22,11 @@ export interface RunFlags {
   readonly profile?: WireProfile;
   readonly contextWindow?: number;
   readonly maxTurns?: number;
+  readonly budget?: number;
+  readonly taskBudget?: number;
+  readonly maxCost?: number;
+  readonly smallModel?: string;
+  readonly jsonSchema?: string;
   readonly permissionMode?: PermissionMode;
   readonly allow: readonly string[];
   readonly cwd?: string;
@@ -117,6 +123,11 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     )
     .option('--context-window <tokens>', 'what the model can hold', wholeNumber)
     .option('--max-turns <number>', 'turns that the query may take', wholeNumber)
+    .option('--budget <tokens>', 'output tokens that the first prompt should use, 500k; or +500k in a prompt', tokens)
+    .option('--task-budget <tokens>', 'tokens that the model is told to make do with', tokens)
+    .option('--max-cost <dollars>', 'no request starts once so much is spent', dollars)
+    .option('--small-model <name>', 'writes a line on what the tools of a turn did', name)
+    .option('--json-schema <file or JSON>', 'what the final answer must look like', name)
     .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
     .option('--allow <rule>', "a rule that lets tools pass, 'Bash(git status)'; may be repeated", collect(rule), [])
     .option('--cwd <folder>', 'the folder to work in', name)
@@ -188,6 +199,20 @@ function wholeNumber(value: string): number {
   const number = Number(value);
   if (!/^\d+$/.test(value) || !Number.isSafeInteger(number) || number < 1)
     throw new InvalidArgumentError('It must be a whole number above 0.');
+  return number;
+}
+
+function tokens(value: string): number {
+  const number = parseTokens(value);
+  if (number === null) throw new InvalidArgumentError('It must be a number of tokens, such as 50000, 500k or 1.5m.');
+  return number;
+}
+
+function dollars(value: string): number {
+  const number = Number(value);
+  if (!/^\d*\.?\d+$/.test(value) || !(number > 0)) {
+    throw new InvalidArgumentError('It must be an amount of dollars above 0, such as 0.5.');
+  }
   return number;
 }
 

@@ -10,6 +10,7 @@ import { askLine, canAsk, permissionPrompt } from './ask.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { exitStatus, statusOf } from './exit-status.ts';
 import { type CliIo, UsageError } from './io.ts';
+import { capOptions, limitOptions, promptOptions } from './limit-options.ts';
 import { whyUnreachable } from './reach.ts';
 import { isForPeople, type Renderer, rendererFor } from './render.ts';
 import { runQuery, type ShownQuery } from './run-query.ts';
@@ -40,17 +41,24 @@ async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo
   const asked = await firstPrompt(prompt, flags, io);
   if (asked === null) return exitStatus.done;
   await checkAddress(flags, io);
+  const limits = limitOptions(flags, io);
   let shown: ShownQuery | null = null;
+  let spent = 0;
   for (let next: string | null = asked; next !== null; next = await nextPrompt(shown, flags, io)) {
     const compact = compactCommand(next);
     if (compact !== null && shown === null) {
       throw new UsageError('There is nothing to compact yet: /compact shortens a conversation that has begun.');
     }
     const renderer = rendererFor(flags, io);
-    const options = optionsOf(cwd, flags, renderer, io);
+    const options = { ...optionsOf(cwd, flags, renderer, io), ...limits };
     const before: Partial<QueryOptions> = shown === null ? {} : historyOf(shown);
-    const asks = compact === null ? { prompt: next } : { compact };
+    const isFirst = shown === null;
+    const asks =
+      compact === null
+        ? promptOptions(next, flags, { isFirst, spent })
+        : { compact, ...capOptions(flags.maxCost, spent) };
     shown = await runQuery({ ...options, ...before, ...asks }, renderer, io);
+    spent += shown.terminal.cost ?? 0;
   }
   return shown === null ? exitStatus.notDone : statusOf(shown.terminal);
 }

@@ -3,7 +3,6 @@ import type { Emitted } from '../core/output.ts';
 import type { LoopState, Terminal } from '../core/state.ts';
 import type { QueryOptions } from '../prepare.ts';
 import { type Query, query } from '../query.ts';
-import { CostMeter } from './cost.ts';
 import { exitStatus } from './exit-status.ts';
 import { type CliIo, UsageError } from './io.ts';
 import type { Renderer } from './render.ts';
@@ -20,11 +19,9 @@ export interface ShownQuery {
  * @throws UsageError for an option that cannot be used.
  */
 export async function runQuery(options: QueryOptions, renderer: Renderer, io: CliIo): Promise<ShownQuery> {
-  const meter = new CostMeter([options.model ?? '', ...(options.fallbackModels ?? [])]);
   const started = startQuery({
     ...options,
-    beforeEvent: (_index, event, state) => {
-      meter.see(state.query);
+    beforeEvent: (_index, event) => {
       if (event.type === 'model.failed') renderer.requestFailed(event.failure.message);
     },
   });
@@ -33,8 +30,9 @@ export async function runQuery(options: QueryOptions, renderer: Renderer, io: Cl
     const terminal = await showAll(started, renderer);
     const { state } = started;
     if (state === null) throw new Error('The query ended before it began.');
-    meter.see(state.query);
-    renderer.end({ terminal, cost: meter.total, messages: state.carried.messages });
+    const total = options.tokenBudget ?? null;
+    const budget = total === null ? null : { total, used: state.query.budgetUsed };
+    renderer.end({ terminal, budget, messages: state.carried.messages });
     return { terminal, state, query: started };
   } finally {
     stopListening();

@@ -21,7 +21,8 @@ export function bound(config: LoopConfig): Bound {
   const inAll = againInTheQuery(config);
   const iterations = turns * (1 + again) + inAll;
   const fallbacks = reachableFallbacks(config);
-  const reasks = turns * (limits.malformedAnswers + limits.pauseTurns + limits.thinkingOnly);
+  const mismatches = config.outputSchema === null ? 0 : limits.outputMismatches;
+  const reasks = turns * (limits.malformedAnswers + limits.pauseTurns + limits.thinkingOnly) + mismatches;
   // Only these follow a failure that leaves the count of retries as it was.
   const oneShots = turns * (config.thinking === 'off' ? 2 : 3);
   return {

@@ -3,6 +3,8 @@
  * query runs (current model, tool list, learnt window) is state.
  */
 
+import type { ModelPrice } from './cost.ts';
+import type { JsonObject } from './json.ts';
 import type { LoopState } from './state.ts';
 
 /** One context layer. Contract: pure; separates no tool use from its result; returns the same object when it changes nothing. */
@@ -24,6 +26,8 @@ export interface ModelLimits {
   readonly maxOutput: number;
   /** The API can summarise a conversation for this model by itself. Left out: no. */
   readonly onDemandCompaction?: boolean;
+  /** The API can hold an answer of this model to a JSON schema. Left out: it is not known, and asked for. */
+  readonly structuredOutputs?: boolean;
 }
 
 /** Every bound that keeps recovery from spinning. */
@@ -42,6 +46,8 @@ export interface RecoveryLimits {
   readonly thinkingOnly: number;
   /** Blocking answers of stop hooks in one query. Default 8, a number that agents in the field settled on. */
   readonly stopHookBlocks: number;
+  /** Final answers in one query that do not fit `outputSchema` and are asked for again. Default 3. */
+  readonly outputMismatches: number;
   /** Continuations that the token budget may cause in one query. Default 50. */
   readonly budgetContinuations: number;
   /** Compactions that failed in a row before auto-compact stops trying for the rest of the query. Default 3. */
@@ -153,6 +159,14 @@ export interface LoopConfig {
   readonly tokenBudget: number | null;
   /** `output_config.task_budget.total` in tokens; null for none. */
   readonly taskBudget: number | null;
+  /** Dollars that the query may cost; null for no cap. No request starts once they are spent; one that runs is not cut. */
+  readonly maxCost: number | null;
+  /** Prices by model name; a model that is not listed costs an amount that is not known. */
+  readonly prices: Readonly<Record<string, ModelPrice>>;
+  /** JSON schema that the final answer must fit; null: any text will do. */
+  readonly outputSchema: JsonObject | null;
+  /** How the model learns of it: `format` has the API hold the answer to it, `prompt` says it in the system prompt. */
+  readonly outputBy: 'format' | 'prompt';
   readonly permissionMode: PermissionMode;
   /** Tools that may run at once. Default 10. */
   readonly toolConcurrency: number;
@@ -170,6 +184,7 @@ export const defaultLimits: RecoveryLimits = {
   pauseTurns: 10,
   thinkingOnly: 1,
   stopHookBlocks: 8,
+  outputMismatches: 3,
   budgetContinuations: 50,
   compactionFailures: 3,
   compactionShrinks: 3,
@@ -222,6 +237,10 @@ export const defaultConfig: LoopConfig = {
   compactInstructions: null,
   tokenBudget: null,
   taskBudget: null,
+  maxCost: null,
+  prices: {},
+  outputSchema: null,
+  outputBy: 'format',
   permissionMode: 'default',
   toolConcurrency: 10,
   stopHooks: false,

@@ -12,6 +12,8 @@ export interface EffectTypes {
     readonly attempt: number;
     readonly messageId: string;
     readonly delayMs: number;
+    /** Text of the pieces that the answer goes on from, for the check of `outputSchema`; else empty. */
+    readonly answerStart: string;
     readonly request: WireRequest;
   };
   /** Send `request` and answer with the whole summary: `compact.answered` or `compact.failed`. */

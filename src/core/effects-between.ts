@@ -6,6 +6,7 @@ import type { Effect, EffectOf, RunningEffect } from './effect.ts';
 import type { LoopEvent } from './event.ts';
 import { phaseEffectId, phaseEffects, runningTools } from './running.ts';
 import type { LoopState, ToolRun } from './state.ts';
+import { answerSoFar } from './structured-output.ts';
 import { batchContext } from './tools/context.ts';
 import { isRunning } from './tools/schedule.ts';
 import { buildRequest, conversation } from './wire/request.ts';
@@ -58,7 +59,9 @@ export function phaseEffect(state: LoopState, config: LoopConfig): RunningEffect
     case 'streamModel': {
       if (attempt === null) break;
       const { number, messageId, delayMs } = attempt;
-      return { type: 'streamModel', id, attempt: number, messageId, delayMs, request: buildRequest(state, config) };
+      const answerStart = config.outputSchema === null ? '' : answerSoFar(conversation(state));
+      const request = buildRequest(state, config);
+      return { type: 'streamModel', id, attempt: number, messageId, delayMs, answerStart, request };
     }
     default:
       break;

@@ -18,6 +18,7 @@ export {
 export { compactThreshold, effectiveWindow, hardLimit } from './context/thresholds.ts';
 export { contextSize, estimateMessage, estimateText } from './context/tokens.ts';
 export { continues } from './continue.ts';
+export type { ModelPrice } from './cost.ts';
 export type { Effect, EffectName, EffectOf, EffectTypes, RunningEffect } from './effect.ts';
 export type { EventOf, EventType, EventTypes, LoopEvent } from './event.ts';
 export { failureOf, type Failure, type FailureClass } from './failure.ts';
@@ -48,6 +49,7 @@ export type {
   Attempt,
   AttemptEnd,
   Compaction,
+  OutputVerdict,
   ReportedBlock,
   Scratch,
   ToolDecision,

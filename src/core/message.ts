@@ -91,6 +91,7 @@ export type Origin =
   | 'summary'
   | 'continue_request'
   | 'stop_hook'
+  | 'output_mismatch'
   | 'budget_nudge'
   | 'interruption'
   | 'attachment'
@@ -127,6 +128,11 @@ export interface Usage {
 }
 
 export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheCreation: 0 };
+
+/** True when nothing was read and nothing written. */
+export function isNothing(usage: Usage): boolean {
+  return Object.values(usage).every((tokens) => tokens === 0);
+}
 
 /** Adds two usages member by member; negative or missing figures of a server count as 0. */
 export function addUsage(left: Usage, right: Usage): Usage {

@@ -10,6 +10,7 @@ import {
 } from './compaction.ts';
 import type { LoopConfig } from './config.ts';
 import { adviseOnRepeats } from './advice.ts';
+import { isCostReached, paidSmall } from './cost.ts';
 import { planCompaction } from './context/auto-compact.ts';
 import { shorterCompaction } from './context/compact-request.ts';
 import { applyLayers } from './context/layers.ts';
@@ -67,12 +68,14 @@ export function compactionWorked(state: LoopState, event: EventOf<'compact.answe
   return compactedState(state, event, config) ?? state;
 }
 
-export function mayShrink(state: LoopState, { failure }: EventOf<'compact.failed'>, config: LoopConfig): boolean {
+export function mayShrink(state: LoopState, event: EventOf<'compact.failed'>, config: LoopConfig): boolean {
+  const { failure } = event;
+  if (isCostReached(paid(state, event, config), config)) return false;
   return shorterPlan(rememberRefused(state, config, failure), config, failure) !== null;
 }
 
 export function shrinkCompaction(state: LoopState, event: EventOf<'compact.failed'>, config: LoopConfig): LoopState {
-  const remembered = rememberRefused(state, config, event.failure);
+  const remembered = rememberRefused(paid(state, event, config), config, event.failure);
   const shorter = shorterPlan(remembered, config, event.failure);
   return shorter === null ? state : beginCompaction(remembered, shorter);
 }
@@ -90,15 +93,12 @@ function shorterPlan(state: LoopState, config: LoopConfig, failure: Failure): Re
 
 export function summaryRejected(state: LoopState, event: EventOf<'compact.answered'>, config: LoopConfig): LoopState {
   const why = 'the summary was unusable or freed too little.';
-  return failedState(announceFailure(paid(state, event), config, why), config, false);
+  return failedState(announceFailure(paid(state, event, config), config, why), config, false);
 }
 
-export function compactionFailed(
-  state: LoopState,
-  { failure }: EventOf<'compact.failed'>,
-  config: LoopConfig,
-): LoopState {
-  const remembered = rememberRefused(state, config, failure);
+export function compactionFailed(state: LoopState, event: EventOf<'compact.failed'>, config: LoopConfig): LoopState {
+  const { failure } = event;
+  const remembered = rememberRefused(paid(state, event, config), config, failure);
   return failedState(announceFailure(remembered, config, failure.message), config, failure.status === 400);
 }
 
@@ -161,9 +161,10 @@ export function queueMessage(state: LoopState, event: EventOf<'message.queued'>)
   return { ...state, query: { ...state.query, queued: [...state.query.queued, event.message] } };
 }
 
-export function showSummary(state: LoopState, event: EventOf<'toolUse.summarized'>): LoopState {
+export function showSummary(state: LoopState, event: EventOf<'toolUse.summarized'>, config: LoopConfig): LoopState {
   const toolUseIds = state.carried.pendingToolUseSummary?.toolUseIds ?? [];
-  const done = { ...state, carried: { ...state.carried, pendingToolUseSummary: null } };
+  const query = paidSmall(state.query, event, config);
+  const done = { ...state, query, carried: { ...state.carried, pendingToolUseSummary: null } };
   return event.text === null ? done : show(done, { type: 'tool_use_summary', toolUseIds, text: event.text });
 }
 

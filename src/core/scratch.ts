@@ -1,6 +1,6 @@
 /** What only one iteration needs: the attempt, its blocks, its tools. */
 import type { Failure } from './failure.ts';
-import type { JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import type { AssistantBlock, Message, ToolResultBlock, Usage, UserBlock } from './message.ts';
 import type { ContextChange } from './tools/context.ts';
 
@@ -32,9 +32,22 @@ export interface ReportedBlock {
   readonly rawInput: string | null;
 }
 
+/** Whether the final answer fits the schema of the query. */
+export type OutputVerdict =
+  /** `value`: what the schema made of it, as JSON. */
+  | { readonly type: 'fits'; readonly value: Json }
+  /** `error`: what is wrong, for the model. */
+  | { readonly type: 'mismatch'; readonly error: string };
+
 /** How an attempt ended. */
 export type AttemptEnd =
-  | { readonly type: 'answered'; readonly stopReason: string | null; readonly usage: Usage }
+  | {
+      readonly type: 'answered';
+      readonly stopReason: string | null;
+      readonly usage: Usage;
+      /** Null when nothing has to fit. */
+      readonly output: OutputVerdict | null;
+    }
   | {
       readonly type: 'failed';
       readonly failure: Failure;
@@ -57,6 +70,8 @@ export type Verdict =
   | 'thinking_refused'
   | 'media'
   | 'output_limit'
+  /** The model is done, and its answer does not fit the schema. */
+  | 'invalid_output'
   /** The API answered and asking again cannot help. */
   | 'api_error'
   /** Something threw that is no answer of the API. */

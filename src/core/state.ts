@@ -2,7 +2,7 @@
 import type { Failure } from './failure.ts';
 import type { Message, Usage, UserBlock } from './message.ts';
 import type { ModelLimits } from './config.ts';
-import type { JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import type { Output } from './output.ts';
 import type { Scratch } from './scratch.ts';
 import type { ToolUseContext } from './tools/context.ts';
@@ -11,6 +11,7 @@ export type {
   Attempt,
   AttemptEnd,
   Compaction,
+  OutputVerdict,
   Scratch,
   StoredText,
   ToolDecision,
@@ -77,8 +78,12 @@ export type CompletedOutcome =
 export interface TerminalFacts {
   /** Turns begun, the last one included. */
   readonly turns: number;
-  /** Everything the query paid for: answers, dropped attempts, summaries. */
+  /** Everything the query paid for: answers, dropped attempts, summaries, lines of the small model. */
   readonly usage: Usage;
+  /** The same in dollars; null when something was asked of a model whose price is not known. */
+  readonly cost: number | null;
+  /** The final answer as data when it fits `outputSchema`; null else. */
+  readonly output: Json;
   readonly modelCalls: number;
   readonly summaryCalls: number;
   /** What went wrong; null when nothing did. */
@@ -239,7 +244,11 @@ export interface QueryAccount {
   readonly measured: MeasuredContext | null;
   /** Learnt factor from estimated to reported tokens, 1 before anything was reported. */
   readonly tokenRatio: number;
+  /** Final answers that did not fit the schema and were asked for again. */
+  readonly outputMismatches: number;
   readonly usage: Usage;
+  /** Dollars for `usage`; null once a model without a known price was asked. */
+  readonly cost: number | null;
   readonly modelCalls: number;
   readonly summaryCalls: number;
 }

@@ -11,6 +11,7 @@ const origins: { readonly [Name in Origin]: Name } = {
   summary: 'summary',
   continue_request: 'continue_request',
   stop_hook: 'stop_hook',
+  output_mismatch: 'output_mismatch',
   budget_nudge: 'budget_nudge',
   interruption: 'interruption',
   attachment: 'attachment',

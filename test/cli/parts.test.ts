@@ -1,43 +1,12 @@
-/** The parts of the command line that need no process: cost, Ctrl+C, input, questions, reach. */
+/** The parts of the command line that need no process: Ctrl+C, input, questions, reach. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { askLine, canAsk, permissionPrompt } from '../../src/cli/ask.ts';
-import { CostMeter } from '../../src/cli/cost.ts';
 import { whyUnreachable } from '../../src/cli/reach.ts';
 import { isSomethingPiped, readPiped } from '../../src/cli/stdin.ts';
-import type { Usage } from '../../src/core/message.ts';
 import { fakeIo, type FakeIo } from './fake-io.ts';
-
-const usage = (input: number, output: number): Usage => ({ input, output, cacheRead: 0, cacheCreation: 0 });
-const million = 1_000_000;
-
-describe('the cost', () => {
-  it('is priced with the model that each part was spent on', () => {
-    const meter = new CostMeter(['claude-opus-5-5', 'claude-sonnet-5-5']);
-    meter.see({ usage: usage(million, 0), modelIndex: 0 });
-    // The request that moved on to the next model was still one of the first.
-    meter.see({ usage: usage(million, million), modelIndex: 1 });
-    meter.see({ usage: usage(2 * million, million), modelIndex: 1 });
-    expect(meter.total).toBe(4 + 20 + 2);
-  });
-
-  it('is not known where a price is not', () => {
-    const meter = new CostMeter(['mine', 'claude-sonnet-5-5']);
-    expect(meter.total).toBeNull();
-    meter.see({ usage: usage(5, 5), modelIndex: 1 });
-    meter.see({ usage: usage(6, 5), modelIndex: 1 });
-    expect(meter.total).toBeNull();
-  });
-
-  it('leaves out a model that cost nothing', () => {
-    const meter = new CostMeter(['mine', 'claude-sonnet-5-5']);
-    meter.see({ usage: usage(0, 0), modelIndex: 1 });
-    meter.see({ usage: usage(0, million), modelIndex: 1 });
-    expect(meter.total).toBe(10);
-  });
-});
 
 describe('Ctrl+C', () => {
   it('goes to the newest handler, then to the one before, then to nobody', () => {
