@@ -79,6 +79,8 @@ const reshaped: Readonly<Record<string, string>> = {
   contextWindow: 'what the server says',
   modelMaxOutput: 'what the server says',
   onDemandCompaction: 'what the server says',
+  promptBudget: '`false`',
+  prices: '`{}`',
   limits: 'below',
   layers: 'below',
   delays: 'below',
