@@ -56,6 +56,13 @@ export const costLimit = {
     when: (state, event, config) => isCostReached(state, config) && wouldAskAgain(state, event, config),
     set: (state, _event, config) => costReached(keepLimited(state, config), config),
   }),
+  costBeforeResuming: arrow({
+    from: ['compacting', 'compactingReactively'],
+    on: 'query.resumed',
+    to: 'ended',
+    when: (state, _event, config) => isCostReached(state, config),
+    set: (state, _event, config) => costReached(state, config),
+  }),
   costBeforeTurn: arrow({
     from: ['advancing'],
     on: 'always',

@@ -183,8 +183,15 @@ export function showCleared(state: LoopState, { cleared, input }: EventOf<'conte
   return show(told, { type: 'boundary', kind: 'microcompact', tokensBefore: input + cleared, tokensAfter: input });
 }
 
-/** Whatever the phase, what small models write in the background is asked for again: their effects died too. */
-function resumeBackground(state: LoopState): LoopState {
+/** Whatever the phase, what small models write in the background is asked for again, unless the cost cap forbids: it died too. */
+function resumeBackground(state: LoopState, config: LoopConfig): LoopState {
+  if (isCostReached(state, config)) {
+    return {
+      ...state,
+      query: { ...state.query, pendingSpan: null },
+      carried: { ...state.carried, pendingToolUseSummary: null },
+    };
+  }
   const { pendingToolUseSummary: summary } = state.carried;
   const { pendingSpan: span } = state.query;
   const [afterSummary, summaryId] = summary === null ? [state.query, ''] : drawId(state.query);
@@ -195,14 +202,14 @@ function resumeBackground(state: LoopState): LoopState {
 }
 
 /** The answer that was under way is lost with the process that read it: a new attempt. */
-export function resumeStreaming(before: LoopState): LoopState {
-  const dropped = dropAttempt(resumeBackground(before), 'the process ended while the model answered');
+export function resumeStreaming(before: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const dropped = dropAttempt(resumeBackground(before, config), 'the process ended while the model answered');
   return { ...dropped, scratch: { ...dropped.scratch, compactionTried: true } };
 }
 
 /** The effect of the phase once more, under a new id: the old one died with its process. */
-export function resumeEffect(before: LoopState): LoopState {
-  const state = resumeBackground(before);
+export function resumeEffect(before: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const state = resumeBackground(before, config);
   const { compaction } = state.scratch;
   if (compaction !== null) return beginCompaction(state, compaction);
   return withEffect(state, phaseEffects[state.phase] ?? state.phase);
@@ -210,7 +217,7 @@ export function resumeEffect(before: LoopState): LoopState {
 
 /** What can do no harm twice runs again; any other tool may have done its work, and says so. */
 export function resumeTools(before: LoopState, _event: unknown, config: LoopConfig): LoopState {
-  const state = resumeBackground(before);
+  const state = resumeBackground(before, config);
   let { query } = state;
   const resumed = state.scratch.toolRuns.map((run): ToolRun => {
     if (!isRunning(run)) return run;

@@ -44,6 +44,7 @@ export const table: readonly Row[] = [
   move('message_queued'),
   move('summary_shown'),
   move('span_staged'),
+  stop('completed', 'costBeforeResuming'),
   move('resumed'),
 
   // ready

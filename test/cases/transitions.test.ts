@@ -81,6 +81,7 @@ const expected: Readonly<Record<string, [path: string[], end: string, models: nu
   'cost-limit-before-a-turn': [[], 'completed cost_limit', 1, 0],
   'cost-limit-before-a-retry': [[], 'completed cost_limit', 1, 0],
   'cost-limit-after-a-compaction': [[], 'completed cost_limit', 0, 1],
+  'cost-limit-while-it-compacts': [['next_turn'], 'completed cost_limit', 1, 1],
   'cost-limit-before-a-stop-hook-retry': [[], 'completed cost_limit', 1, 0],
   'cost-limit-before-a-nudge': [[], 'completed cost_limit', 1, 0],
   'done-over-the-cost-cap': [[], 'completed done', 1, 0],
