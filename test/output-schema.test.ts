@@ -87,7 +87,7 @@ describe('a JSON schema', () => {
     [{ type: 'object', required: ['a'] }, {}, 'mismatch'],
     [{ type: 'object', required: ['a'] }, { a: 1 }, 'fits'],
     [{ not: { type: 'string' } }, 'a', 'mismatch'],
-    [{ type: 'object', if: { required: ['a'] }, then: { required: ['b'] } }, { a: 1 }, 'mismatch'],
+    [{ type: 'object', if: { required: ['a'] }, else: { required: ['b'] } }, {}, 'mismatch'],
     [
       { $defs: { n: { type: 'object', properties: { of: { $ref: '#/$defs/n' } } } }, $ref: '#/$defs/n' },
       { of: 3 },

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isCostReached, priceOf, spend } from '../../src/core/cost.ts';
-import type { EffectName } from '../../src/core/effect.ts';
 import { noUsage } from '../../src/core/message.ts';
 import type { Effect } from '../../src/core/effect.ts';
 import type { LoopState } from '../../src/core/state.ts';
@@ -9,12 +8,7 @@ import { step } from '../../src/core/step.ts';
 import { query } from '../../src/query.ts';
 import { choices, configs, play, startOf } from '../support/random-run.ts';
 
-const requests: readonly (EffectName | 'cancel' | 'emit')[] = [
-  'streamModel',
-  'compact',
-  'summarizeToolUse',
-  'summarizeSpan',
-];
+const requests: ReadonlySet<Effect['type']> = new Set(['streamModel', 'compact', 'summarizeToolUse', 'summarizeSpan']);
 
 const price = { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, longInput: { above: 1_000_000, times: 2 } };
 const million = 1_000_000;
@@ -76,7 +70,7 @@ describe('the cost cap', () => {
 });
 
 function isRequest({ type }: Effect): boolean {
-  return requests.includes(type);
+  return requests.has(type);
 }
 
 /** The end says what was spent. */
