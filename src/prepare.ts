@@ -26,7 +26,7 @@ import { type CallModel, createTransport } from './model/transport.ts';
 import { checkCompact, loopOptionsOf } from './host-options.ts';
 import { checkOptions, type LoopOptions, toLoopConfig } from './options.ts';
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
-import { checkMessages, checkRecorded } from './session/schemas.ts';
+import { checkMessages, checkRecorded, checkSession } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
 import type { CanUseTool } from './tools/can-use-tool.ts';
 import { fitStart } from './tools/fit-images.ts';
@@ -113,6 +113,7 @@ export function prepare(options: QueryOptions): Prepared {
   checkOptions(loopOptions);
   checkCompact(options);
   if (options.messages !== undefined) checkMessages(options.messages);
+  if (options.session !== undefined) checkSession(options.session);
   if (options.resume !== undefined) checkRecorded(options.resume);
   const parts = partsOf(options);
   return {

@@ -62,6 +62,22 @@ export const context: Right = {
     expect(ending(result)).toBe('prompt_too_long');
     expect(shown(result, 'error')).toHaveLength(1);
   },
+  B06: (result) => {
+    expect([ending(result), result.counts.summaryCalls]).toEqual(['completed done', 0]);
+  },
+  B06b: (result) => {
+    expect([ending(result), result.counts.summaryCalls]).toEqual(['completed done', 1]);
+    expect(result.requests[0]?.purpose).toBe('summary');
+  },
+  B06c: (result) => {
+    expect([ending(result), result.counts.summaryCalls]).toEqual(['completed done', 1]);
+    expect(shown(result, 'boundary')).toHaveLength(1);
+  },
+  B07: (result) => {
+    const purposes = result.requests.map(({ purpose }) => purpose);
+    expect(purposes).toEqual(['model', 'summary', ...purposes.slice(2).fill('model')]);
+    expect([ending(result), result.counts.modelCalls]).toEqual(['completed done', 6]);
+  },
   B08: (result) => {
     expect(result.counts.summaryCalls).toBe(0);
     expect(ending(result)).toBe('completed api_error');
