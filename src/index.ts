@@ -1,11 +1,12 @@
 /** `escapement`: the loop of a coding agent, ready to run. */
 export { type Clock, systemClock } from './clock.ts';
 export type { Emitted, Observation, Output } from './core/output.ts';
-export { sessionFacts, type SessionFacts } from './core/session-facts.ts';
+export { sessionFacts, type SessionFacts, type SessionFigure } from './core/session-facts.ts';
 export type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
 export type { Message, Usage, UserBlock } from './core/message.ts';
 export type { PermissionRule } from './core/tools/context.ts';
 export { ingestMessages, type LooseMessage } from './core/wire/ingest.ts';
+export { ingestSession } from './core/wire/ingest-session.ts';
 export { type ActorHost, loopActors, performEffect } from './effects/actors.ts';
 export type { AttachmentProvider } from './effects/collect-attachments.ts';
 export type { EffectIo, EffectRunner, EffectRunners } from './effects/io.ts';

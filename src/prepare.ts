@@ -29,7 +29,7 @@ import { checkOptions, type LoopOptions, modelsOf, toLoopConfig } from './option
 import { outputCheck, type OutputSchema } from './output-schema.ts';
 import { withPromptBudget } from './prompt-budget.ts';
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
-import { checkMessages, checkRecorded } from './session/schemas.ts';
+import { checkMessages, checkRecorded, checkSession } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
 import type { CanUseTool } from './tools/can-use-tool.ts';
 import { fitStart } from './tools/fit-images.ts';
@@ -122,6 +122,7 @@ export function prepare(given: QueryOptions): Prepared {
   checkOptions(loopOptions);
   checkCompact(options);
   if (options.messages !== undefined) checkMessages(options.messages);
+  if (options.session !== undefined) checkSession(options.session);
   if (options.resume !== undefined) checkRecorded(options.resume);
   const parts = partsOf(options);
   return {

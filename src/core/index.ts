@@ -82,7 +82,7 @@ export type {
   TurnCounters,
   WaitingPhase,
 } from './state.ts';
-export { sessionFacts, type SessionFacts } from './session-facts.ts';
+export { sessionFacts, type SessionFacts, type SessionFigure } from './session-facts.ts';
 export { allows, follow, step, type Step } from './step.ts';
 export { table, type Row, type RowKind } from './table.ts';
 export { terminals } from './terminal.ts';

@@ -210,6 +210,8 @@ export interface QueryAccount {
   /** Index in `config.models`. */
   readonly modelIndex: number;
   readonly limits: ModelLimits;
+  /** Those of the first model as the configuration gave them: what differs was learnt. */
+  readonly configuredLimits: ModelLimits;
   readonly tools: readonly ToolSpec[];
   /** Hash of what stands before all messages, the system prompt and `tools`. */
   readonly prefixHash: string;

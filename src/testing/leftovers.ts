@@ -6,6 +6,8 @@ import type { SimulatedTime } from './simulated-time.ts';
 
 /** How often a process that was killed is looked for again before it counts as left behind. */
 const looks = 15;
+/** Signals that are looked at in the end; more than any query has at work at once. */
+const mostSignals = 1_000;
 
 /** Learns of every signal that a query hands out, and says what is left on them when it is over. */
 export class Leftovers {
@@ -20,7 +22,16 @@ export class Leftovers {
 
   /** Looks at a signal when the query is over. `name` says whose it is. */
   watch(signal: AbortSignal | null | undefined, name: string): void {
-    if (signal !== null && signal !== undefined) this.#signals.set(signal, name);
+    if (signal === null || signal === undefined) return;
+    this.#signals.set(signal, name);
+    if (this.#signals.size > mostSignals) this.#forgetOld();
+  }
+
+  /** Of a long session the older half is forgotten where nothing is left: those calls ended long ago. */
+  #forgetOld(): void {
+    for (const signal of [...this.#signals.keys()].slice(0, mostSignals / 2)) {
+      if (getEventListeners(signal, 'abort').length === 0) this.#signals.delete(signal);
+    }
   }
 
   /** The same `fetch`, its signals watched. */
