@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sessionFacts } from '../core/session-facts.ts';
 import { watchPath } from '../inspect/watch-path.ts';
+import type { McpServers } from '../mcp/servers.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
 import type { QueryOptions } from '../prepare.ts';
 import type { RunFlags } from './arguments.ts';
@@ -11,6 +12,7 @@ import { runDemo } from './demo/run-demo.ts';
 import { exitStatus, statusOf } from './exit-status.ts';
 import { type CliIo, UsageError } from './io.ts';
 import { whyUnreachable } from './reach.ts';
+import { mcpServersFor } from './mcp.ts';
 import { isForPeople, type Renderer, rendererFor } from './render.ts';
 import { runQuery, type ShownQuery } from './run-query.ts';
 import { readPiped } from './stdin.ts';
@@ -37,6 +39,21 @@ async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo
   if (flags.interactive && !(isForPeople(flags) && canAsk(io))) {
     throw new UsageError('--interactive needs a terminal and the output format text.');
   }
+  const mcpServers = mcpServersFor({ cwd, given: flags.mcpConfig, from: io.cwd, trusted: false }, io);
+  try {
+    return await converse(prompt, cwd, flags, mcpServers, io);
+  } finally {
+    await mcpServers?.close();
+  }
+}
+
+async function converse(
+  prompt: string,
+  cwd: string,
+  flags: RunFlags,
+  mcpServers: McpServers | null,
+  io: CliIo,
+): Promise<number> {
   const asked = await firstPrompt(prompt, flags, io);
   if (asked === null) return exitStatus.done;
   await checkAddress(flags, io);
@@ -47,7 +64,7 @@ async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo
       throw new UsageError('There is nothing to compact yet: /compact shortens a conversation that has begun.');
     }
     const renderer = rendererFor(flags, io);
-    const options = optionsOf(cwd, flags, renderer, io);
+    const options = { ...optionsOf(cwd, flags, renderer, io), ...(mcpServers === null ? {} : { mcpServers }) };
     const before: Partial<QueryOptions> = shown === null ? {} : historyOf(shown);
     const asks = compact === null ? { prompt: next } : { compact };
     shown = await runQuery({ ...options, ...before, ...asks }, renderer, io);
