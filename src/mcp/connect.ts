@@ -74,7 +74,9 @@ export async function connect(order: ConnectOrder): Promise<Link> {
   } catch (error) {
     isClosing = true;
     await transport.close();
-    throw error;
+    // That the connection was closed is what the SDK knows; how the process ended says more.
+    const lastWords = transport instanceof ProcessTransport ? transport.lastWords : null;
+    throw lastWords === null || order.signal.aborted ? error : new Error(lastWords, { cause: error });
   }
   return {
     listTools: async (signal) => {
