@@ -121,18 +121,25 @@ function progressText(told: { progress: number; total?: number | undefined; mess
   return told.message === undefined || told.message === '' ? share : `${told.message} (${share})`;
 }
 
-/** `lost`: the server is gone or knows the session no more. `refused`: it is there and does not want it. */
-export function faultOf(error: unknown): 'lost' | 'refused' {
+/**
+ * `lost`: the server is gone, and what the call has done is not known. `undelivered`: it is gone or knows the session no
+ * more, and has not seen the call. `refused`: it is there and does not want it.
+ */
+export function faultOf(error: unknown): 'lost' | 'undelivered' | 'refused' {
   if (error instanceof ProtocolError) return 'refused';
-  if (error instanceof SdkHttpError) return isSessionLost(error) ? 'lost' : 'refused';
-  if (error instanceof SdkError) return error.code === SdkErrorCode.InvalidResult ? 'refused' : 'lost';
-  return 'lost';
+  if (error instanceof SdkHttpError) return isSessionLost(error) ? 'undelivered' : 'refused';
+  if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) return 'refused';
+  if (error instanceof SdkError && error.code === SdkErrorCode.NotConnected) return 'undelivered';
+  return codeOf(error) === 'ECONNREFUSED' ? 'undelivered' : 'lost';
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined)?.code : undefined;
 }
 
 /** A server that was started anew answers 404, or (against the protocol) 400 with a word on the session. */
 function isSessionLost(error: SdkHttpError): boolean {
-  const { status } = error;
-  return status === 404 || status === 502 || status === 503 || (status === 400 && /session/i.test(error.message));
+  return error.status === 404 || (error.status === 400 && /session/i.test(error.message));
 }
 
 /** What went wrong, in a clause. Node says of a connection only "fetch failed"; its cause says more. */

@@ -42,8 +42,9 @@ export class McpServer {
   readonly entry: McpServerEntry;
   readonly #deps: ServerDeps;
   readonly #closing = new AbortController();
-  /** Every connection that was begun: none may outlive the server. */
+  /** Every connection that there is, and every one that is being made: none may outlive the server. */
   readonly #links = new Set<Link>();
+  readonly #opening = new Set<Promise<void>>();
   #phase: Phase = { type: 'idle' };
   #tools: readonly McpTool[] = [];
   #redact = (text: string): string => text;
@@ -51,6 +52,8 @@ export class McpServer {
   /** Resolves with what went wrong, or null. */
   #starting: Promise<string | null> | null = null;
   #refreshing: Promise<void> | null = null;
+  #hasRun = false;
+  /** In this query. */
   #restarts = 0;
   #notices: string[] = [];
 
@@ -64,11 +67,6 @@ export class McpServer {
     return this.#tools;
   }
 
-  /** Whether it can be called, for people. */
-  get state(): 'idle' | 'ready' | 'ended' | 'failed' | 'closed' {
-    return this.#phase.type;
-  }
-
   /** Takes secrets of the configuration out of a text. */
   readonly redact = (text: string): string => this.#redact(text);
 
@@ -77,10 +75,11 @@ export class McpServer {
     return this.#notices.splice(0);
   }
 
-  /** Begins a query: starts what does not run, unless it has failed before. It may die once more from now on. */
+  /** Begins a query: starts what does not run, unless it never did. It may die once more from now on. */
   async begin(): Promise<void> {
     this.#restarts = 0;
-    if (this.#phase.type !== 'idle' && this.#phase.type !== 'ended') return;
+    const hasRun = this.#phase.type === 'ended' || (this.#phase.type === 'failed' && this.#hasRun);
+    if (this.#phase.type !== 'idle' && !hasRun) return;
     const why = await this.#start();
     if (why !== null) this.#notices.push(`${this.#name} did not start: ${why}. The query goes on without its tools.`);
   }
@@ -92,14 +91,17 @@ export class McpServer {
 
   /** Calls a tool. What the server refuses, and its death, come back as error results; throws only after an abort. */
   async call(tool: string, input: JsonObject, order: CallOrder): Promise<ToolOutput> {
-    const found = await this.#linkFor(order.signal);
-    if (typeof found === 'string') return failed(found);
     const progress = (text: string): void => order.progress(this.#redact(text));
-    try {
-      return outputOf(await found.callTool(tool, input, { ...order, progress }), this.#redact);
-    } catch (error) {
-      if (order.signal.aborted) throw error;
-      return failed(await this.#explain(found, tool, error));
+    for (;;) {
+      const link = await this.#linkFor(order.signal);
+      if (typeof link === 'string') return failed(link);
+      try {
+        return outputOf(await link.callTool(tool, input, { ...order, progress }), this.#redact);
+      } catch (error) {
+        if (order.signal.aborted) throw error;
+        const sentence = await this.#explain(link, tool, error);
+        if (sentence !== null) return failed(sentence);
+      }
     }
   }
 
@@ -108,8 +110,8 @@ export class McpServer {
     this.#phase = { type: 'closed' };
     this.#closing.abort();
     await this.#starting;
-    await Promise.allSettled([...this.#links].map((link) => link.close()));
-    this.#links.clear();
+    await Promise.allSettled(this.#opening);
+    await this.#closeLinks();
   }
 
   get #name(): string {
@@ -148,7 +150,7 @@ export class McpServer {
 
   async #tryStart(): Promise<string | null> {
     const { clock, startTimeoutMs } = this.#deps;
-    const settled = await settle((signal) => this.#open(signal), {
+    const settled = await settle((signal) => this.#track(this.#open(signal)), {
       clock,
       signal: this.#closing.signal,
       timeoutMs: startTimeoutMs,
@@ -159,6 +161,16 @@ export class McpServer {
     this.#phase = { type: 'failed', why };
     await this.#closeLinks();
     return why;
+  }
+
+  /** Remembers a connection that is being made: after an abort it still has a process to end. */
+  async #track(opening: Promise<void>): Promise<void> {
+    this.#opening.add(opening);
+    try {
+      await opening;
+    } finally {
+      this.#opening.delete(opening);
+    }
   }
 
   /** Connects and lists the tools. A connection that comes after the time is up is closed by itself. */
@@ -185,6 +197,7 @@ export class McpServer {
       const tools = await link.listTools(signal);
       signal.throwIfAborted();
       this.#tools = tools;
+      this.#hasRun = true;
       this.#phase = { type: 'ready', link };
     } catch (error) {
       await link?.close().catch(() => {});
@@ -195,7 +208,7 @@ export class McpServer {
 
   #onEnd(link: Link | null): void {
     if (link === null || this.#phase.type !== 'ready' || this.#phase.link !== link) return;
-    this.#phase = { type: 'ended', why: this.#redact(link.lastWords() ?? 'the connection was closed') };
+    this.#phase = { type: 'ended', why: this.#clause(link.lastWords() ?? 'the connection was closed') };
   }
 
   /** The list is asked for at once, so that it is there when the turn ends; one change after the other. */
@@ -218,14 +231,18 @@ export class McpServer {
     }
   }
 
-  async #explain(link: Link, tool: string, error: unknown): Promise<string> {
-    const isLost = this.#sdk?.faultOf(error) === 'lost';
-    if (!isLost) return this.#reason(error);
-    const why = link.lastWords() ?? this.#reason(error);
+  /** A sentence on a call that failed; null when the server never saw it, so that it may be made again after a restart. */
+  async #explain(link: Link, tool: string, error: unknown): Promise<string | null> {
+    const fault = this.#sdk?.faultOf(error);
+    if (fault === 'refused') return this.#reason(error);
+    const why = this.#clause(link.lastWords() ?? this.#reason(error));
     if (this.#phase.type === 'ready' && this.#phase.link === link) this.#phase = { type: 'ended', why };
-    await this.#closeLinks();
+    // Of this connection alone: another call may have started the server again by now.
+    this.#links.delete(link);
+    await link.close().catch(() => {});
+    if (fault === 'undelivered') return null;
     const next = this.#restarts === 0 ? 'The next call starts it once more.' : 'It is not started again.';
-    return `${this.#name} ended while ${tool} ran (${this.#redact(why)}); what the call has done is not known. ${next}`;
+    return `${this.#name} ended while ${tool} ran (${why}); what the call has done is not known. ${next}`;
   }
 
   async #closeLinks(): Promise<void> {
@@ -236,7 +253,11 @@ export class McpServer {
 
   #reason(error: unknown): string {
     const reason = this.#sdk?.reasonOf(error) ?? (error instanceof Error ? error.message : String(error));
-    return oneLine(this.#redact(reason), longestReason);
+    return this.#clause(reason);
+  }
+
+  #clause(text: string): string {
+    return oneLine(this.#redact(text), longestReason);
   }
 }
 

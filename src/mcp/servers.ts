@@ -53,7 +53,13 @@ export class McpServers {
   readonly #callTimeoutMs: number;
   #listed: Listed | null = null;
 
+  /** Throws a `TypeError` when a time is not above 0. */
   constructor(entries: readonly McpServerEntry[], options: McpServersOptions = {}) {
+    for (const name of ['startTimeoutMs', 'callTimeoutMs'] as const) {
+      const ms = options[name];
+      if (ms !== undefined && !(ms > 0))
+        throw new TypeError(`${name} of the MCP servers is ${ms}: give milliseconds above 0.`);
+    }
     const deps = {
       clock: options.clock ?? systemClock,
       cwd: options.cwd ?? process.cwd(),

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Emitted } from '../../src/core/output.ts';
+import { createMcpServers } from '../../src/mcp/servers.ts';
 import type { Query } from '../../src/query.ts';
 import type { ModelEntry } from '../../src/testing/scenario.ts';
 import { drain, scriptedQuery } from '../support/scripted.ts';
@@ -116,6 +117,37 @@ describe('a real server over stdio', () => {
   });
 });
 
+describe('a server that does not answer', () => {
+  it.each(['return', 'interrupt'] as const)(
+    'is gone after %s() while it starts, with what it has started',
+    async (how) => {
+      const seconds = String(100_000 + process.pid + (how === 'return' ? 0 : 0.5));
+      const { query } = scriptedQuery([], {
+        mcpServers: { slow: { command: 'sh', args: ['-c', `sleep ${seconds} & wait`] } },
+        deps,
+      });
+      const first = query.next();
+      while (!runs(seconds)) await new Promise((resolve) => setTimeout(resolve, 10));
+      if (how === 'interrupt') query.interrupt();
+      else await query.return();
+      await first;
+      if (how === 'interrupt') expect((await drain(query)).terminal.reason).toBe('aborted_streaming');
+      expect(runs(seconds)).toBe(false);
+    },
+  );
+});
+
+/** Whether a `sleep` of that many seconds runs in a group that this process has started. */
+function runs(seconds: string): boolean {
+  return readdirSync('/proc').some((entry) => {
+    try {
+      return /^\d+$/.test(entry) && readFileSync(`/proc/${entry}/cmdline`, 'utf8') === `sleep\0${seconds}\0`;
+    } catch {
+      return false;
+    }
+  });
+}
+
 describe('a real server over streamable HTTP', () => {
   it('is used by the loop', async () => {
     const { url } = await overHttp();
@@ -143,6 +175,34 @@ describe('a real server over streamable HTTP', () => {
     expect(again?.isError).toBe(false);
     expect(again?.text).toContain('Echo: again');
     expect(terminal.reason).toBe('completed');
+  });
+
+  it('was started anew between two queries: the call that finds out is made again in a new session', async () => {
+    const server = await overHttp();
+    const mcpServers = createMcpServers({ every: { type: 'http', url: server.url } });
+    onTestFinished(() => mcpServers.close());
+    const run = async () =>
+      drain(scriptedQuery([use('t1', 'echo', { message: 'hi' }), done], { mcpServers, deps }).query);
+    await run();
+    await server.kill();
+    await server.restart();
+    const { emitted } = await run();
+    expect(results(emitted)[0]).toMatchObject({ isError: false });
+    expect(results(emitted)[0]?.text).toContain('Echo: hi');
+  });
+
+  it('is gone for good: the call says so', async () => {
+    const server = await overHttp();
+    const { query } = scriptedQuery([long('t1'), use('t2', 'echo', { message: 'hi' }), done], {
+      mcpServers: { every: { type: 'http', url: server.url } },
+      deps,
+    });
+    const emitted: Emitted[] = [];
+    await untilProgress(query, emitted);
+    await server.kill();
+    const { emitted: rest } = await drain(query);
+    const [, second] = results([...emitted, ...rest]);
+    expect(second?.text).toMatch(/could not be started again: .*ECONNREFUSED/);
   });
 
   it('is not there: a notice, and the query goes on', async () => {

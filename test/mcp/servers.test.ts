@@ -222,6 +222,23 @@ describe('the life of MCP servers', () => {
     expect(terminal.reason).toBe('completed');
   });
 
+  it('die under two calls at once: two error results, one restart', async () => {
+    const made = serving({
+      s: (server) => {
+        for (const name of ['a', 'b'])
+          server.registerTool(name, { annotations: { readOnlyHint: true } }, async () => {
+            await new Promise((resolve) => setImmediate(resolve));
+            if (made.starts.length === 1) await made.running.get('s')?.close();
+            return answer(name);
+          });
+      },
+    });
+    const script = [use('mcp__s__a', 'mcp__s__b'), use('mcp__s__a', 'mcp__s__b'), done];
+    const { emitted } = await drain(scriptedQuery(script, { mcpServers: made.servers, deps }).query);
+    expect(texts(emitted).map((text) => text.startsWith('ERROR'))).toEqual([true, true, false, false]);
+    expect(made.starts).toHaveLength(2);
+  });
+
   it('say why they did not start: a program that is not there, one that ends, a variable that is not set', async () => {
     const mcpServers = {
       gone: { command: '/nowhere/at/all' },
@@ -317,6 +334,7 @@ describe('the life of MCP servers', () => {
   });
 
   it('are refused at once when they are written wrong', () => {
+    expect(() => createMcpServers({}, { callTimeoutMs: 0 })).toThrow(/callTimeoutMs of the MCP servers is 0/);
     expect(() => createMcpServers({ a: { command: '' } })).toThrow(/"a" of the option mcpServers.*command/);
     expect(() => scriptedQuery([], { mcpServers: { a: {} as never } })).toThrow(TypeError);
   });
