@@ -39,8 +39,8 @@ export const context: Right = {
     expect(verdicts(result)).toEqual([]);
   },
   B11b: (result) => expect([ending(result), result.counts.modelCalls]).toEqual(['completed api_error', 1]),
-  // The first two times all shrinks are used up; the third time only two inputs are left that were not refused.
-  B11c: (result) => expect([ending(result), result.counts.summaryCalls]).toEqual(['completed done', 10]),
+  // The first time all shrinks are used up; the second time only three inputs are left that were not refused.
+  B11c: (result) => expect([ending(result), result.counts.summaryCalls]).toEqual(['completed done', 7]),
   B15: (result) => {
     const lines = linesOf(result, 0);
     expect(lines[0]).toMatch(/<loop-note>Summary of the conversation so far/);
