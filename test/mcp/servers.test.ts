@@ -4,7 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { Emitted } from '../../src/core/output.ts';
 import { createMcpServers, type McpServers } from '../../src/mcp/servers.ts';
 import type { ModelEntry } from '../../src/testing/scenario.ts';
-import { runUntilIdle, VirtualClock } from '../../src/testing/virtual-clock.ts';
+import { runInVirtualTime, runUntilIdle, VirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { CanUseTool } from '../../src/tools/can-use-tool.ts';
 import { drain, scriptedQuery } from '../support/scripted.ts';
 import { inProcess } from './in-process.ts';
@@ -267,6 +267,31 @@ describe('the life of MCP servers', () => {
     ]);
     await silent.close();
     expect(clock.pending).toBe(0);
+  });
+
+  it('end a call that takes too long, and hear of it', async () => {
+    const clock = new VirtualClock();
+    let cancelled = false;
+    const { servers } = serving(
+      {
+        s: (server) => {
+          server.registerTool('hang', {}, async ({ mcpReq }) => {
+            await new Promise<void>((resolve) => {
+              mcpReq.signal.addEventListener('abort', () => resolve());
+            });
+            cancelled = true;
+            return answer('never');
+          });
+        },
+      },
+      { clock, callTimeoutMs: 5_000 },
+    );
+    // What is loaded for the first server takes time of the machine, over which a virtual clock would jump.
+    await servers.start();
+    const { query } = scriptedQuery([use('mcp__s__hang'), done], { mcpServers: servers, deps: { clock } });
+    const { emitted } = await runInVirtualTime(clock, drain(query));
+    expect(texts(emitted)).toEqual([expect.stringMatching(/^ERROR .*mcp__s__hang ran longer than 5 seconds/)]);
+    expect(cancelled).toBe(true);
   });
 
   it('hear of a call that is cancelled', async () => {
