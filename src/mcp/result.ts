@@ -52,16 +52,22 @@ function resource({ resource: held }: EmbeddedResource): ToolContent {
   return media(held.mimeType ?? 'application/octet-stream', held.blob, `The resource ${held.uri}`);
 }
 
-/** Structured content as JSON, unless a text says the same already, as servers do for older clients. */
+/**
+ * Structured content as JSON, unless a text says the same already, as servers do for older clients: the JSON itself, or what
+ * stands in it under a single name. A file that was read would otherwise come twice.
+ */
 function structured({ content, structuredContent }: CallToolResult): readonly ToolContent[] {
   if (structuredContent === undefined) return [];
-  const isSaid = content.some((block) => block.type === 'text' && says(block.text, structuredContent));
+  const members: readonly unknown[] = Object.values(structuredContent ?? {});
+  const values: readonly unknown[] = members.length === 1 ? [structuredContent, ...members] : [structuredContent];
+  const isSaid = content.some((block) => block.type === 'text' && values.some((value) => says(block.text, value)));
   return isSaid ? [] : [text(JSON.stringify(structuredContent))];
 }
 
-function says(json: string, value: unknown): boolean {
+function says(said: string, value: unknown): boolean {
+  if (said === value) return true;
   try {
-    return isDeepStrictEqual(JSON.parse(json), value);
+    return isDeepStrictEqual(JSON.parse(said), value);
   } catch {
     return false;
   }

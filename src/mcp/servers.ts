@@ -109,7 +109,7 @@ export class McpServers {
   }
 
   #takeNotices(): readonly string[] {
-    return this.#servers.flatMap((server) => server.takeNotices());
+    return [...new Set(this.#servers.flatMap((server) => server.takeNotices()))];
   }
 
   #list(taken: ReadonlySet<string>): Listed {

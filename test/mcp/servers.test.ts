@@ -161,6 +161,7 @@ describe('tools of MCP servers', () => {
           structuredContent: { b: [1] },
         }));
         server.registerTool('structured', {}, () => ({ content: [], structuredContent: { c: 2 } }));
+        server.registerTool('twice', {}, () => ({ ...answer('a file'), structuredContent: { content: 'a file' } }));
         server.registerTool('fails', {}, () => ({ ...answer('it failed'), isError: true }));
         server.registerTool('throws', {}, () => {
           throw new Error('a bug');
@@ -168,9 +169,9 @@ describe('tools of MCP servers', () => {
         server.registerTool('long', {}, () => answer('y'.repeat(150_000)));
       },
     });
-    const calls = ['all', 'structured', 'fails', 'throws', 'long'].map((name) => use(`mcp__s__${name}`));
+    const calls = ['all', 'structured', 'twice', 'fails', 'throws', 'long'].map((name) => use(`mcp__s__${name}`));
     const { emitted } = await drain(scriptedQuery([...calls, done], { mcpServers: servers, deps }).query);
-    const [all = '', structured, fails, throws, long = ''] = texts(emitted);
+    const [all = '', structured, twice, fails, throws, long = ''] = texts(emitted);
     expect(all).toContain('[An image (image/bmp, 30 bytes) was left out: the model cannot take it.]');
     expect(all).toContain('[A sound (audio/wav, 30 bytes) was left out: the model cannot take it.]');
     expect(all).toContain('[Resource a (text/plain) at file:///a: the letter]');
@@ -179,6 +180,7 @@ describe('tools of MCP servers', () => {
     expect(all).toContain('application/pdf');
     expect(all.match(/b\\":\[1\]/g)).toHaveLength(1);
     expect(structured).toContain('{\\"c\\":2}');
+    expect(twice?.match(/a file/g)).toHaveLength(1);
     expect(fails).toMatch(/^ERROR .*it failed/);
     expect(throws).toMatch(/^ERROR .*a bug/);
     expect(long.length).toBeLessThan(100_000);
