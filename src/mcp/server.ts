@@ -136,11 +136,10 @@ export class McpServer {
 
   /** Several calls share one restart; each of them stops waiting at its own abort. */
   async #restart(signal: AbortSignal): Promise<void> {
-    if (this.#starting === null) {
-      this.#restarts += 1;
-      this.#notices.push(`${this.#name} had ended and was started again.`);
-    }
-    await orAborted(this.#start(), signal);
+    const isFirst = this.#starting === null;
+    if (isFirst) this.#restarts += 1;
+    const why = await orAborted(this.#start(), signal);
+    if (isFirst && why === null) this.#notices.push(`${this.#name} had ended and was started again.`);
   }
 
   #start(): Promise<string | null> {
