@@ -47,6 +47,7 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'fetch',
   'headers',
   'tools',
+  'mcpServers',
   'cwd',
   'additionalRoots',
   'rules',

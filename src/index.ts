@@ -11,6 +11,8 @@ export { type ActorHost, loopActors, performEffect } from './effects/actors.ts';
 export type { AttachmentProvider } from './effects/collect-attachments.ts';
 export type { EffectIo, EffectRunner, EffectRunners } from './effects/io.ts';
 export type { Hooks, PostToolUseHook, PreToolUseHook, StopHook } from './hooks/hook.ts';
+export type { McpHttpServer, McpServerConfig, McpServerEntry, McpStdioServer } from './mcp/config.ts';
+export { createMcpServers, McpServers, type McpServersOptions, type McpToolInfo } from './mcp/servers.ts';
 export { hasCredentials } from './model/client.ts';
 export { costOf } from './model/prices.ts';
 export type { CallIo, CallModel, CallPurpose, StreamEvent } from './model/transport.ts';

@@ -21,6 +21,9 @@ import { streamModel } from './effects/stream-model.ts';
 import { summarizeSpan } from './effects/summarize-span.ts';
 import { summarizeToolUse } from './effects/summarize-tool-use.ts';
 import { type Hooks, noHooks } from './hooks/hook.ts';
+import type { McpServerConfig } from './mcp/config.ts';
+import { liveRegistry } from './mcp/live-registry.ts';
+import { type McpServers, serversOf } from './mcp/servers.ts';
 import { type ClientOptions, createClient } from './model/client.ts';
 import { findLimits, tableLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
@@ -34,7 +37,7 @@ import { builtInTools } from './tools/builtin/index.ts';
 import type { CanUseTool } from './tools/can-use-tool.ts';
 import { fitStart } from './tools/fit-images.ts';
 import { parseRule } from './tools/permission-rules.ts';
-import { createRegistry, type ToolRegistry } from './tools/registry.ts';
+import type { ToolRegistry } from './tools/registry.ts';
 import { createFileStore, type ResultStore } from './tools/result-store.ts';
 import { type ScaleImage, scaleWithSharp } from './tools/scale-image.ts';
 import type { Tool } from './tools/tool.ts';
@@ -63,6 +66,11 @@ export interface QueryOptions
   readonly outputSchema?: OutputSchema | null | undefined;
   /** Default: the built-in tools, which work in `cwd`. */
   readonly tools?: readonly Tool[];
+  /**
+   * MCP servers whose tools the model gets too, by name, as in `.mcp.json`; they are started and closed with the query. An
+   * `McpServers` stays open for the next query, and its host closes it. Default: none.
+   */
+  readonly mcpServers?: Readonly<Record<string, McpServerConfig>> | McpServers;
   /** Folder that the tools work in. Default: the current one. */
   readonly cwd?: string;
   /** Further folders that tools may touch. */
@@ -99,8 +107,10 @@ export interface QueryOptions
 
 /** What `query()` has after its options were checked, before anything was asked of the world. */
 export interface Prepared {
-  /** Asks the server for the limits of the models, then everything is known. */
-  readonly resolve: () => Promise<Resolved>;
+  /** Asks the server for the limits of the models and starts the MCP servers, then everything is known. */
+  readonly resolve: (signal: AbortSignal) => Promise<Resolved>;
+  /** Closes what `resolve` has started. Resolves when nothing is left running. Never rejects. */
+  readonly close: () => Promise<void>;
 }
 
 interface Resolved {
@@ -109,6 +119,8 @@ interface Resolved {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly start: Omit<QueryStart, 'seed'>;
+  /** What a person may want to know before the query begins. */
+  readonly notices: readonly string[];
 }
 
 /**
@@ -126,10 +138,14 @@ export function prepare(given: QueryOptions): Prepared {
   if (options.resume !== undefined) checkRecorded(options.resume);
   const parts = partsOf(options);
   return {
-    async resolve() {
+    async resolve(signal) {
       const models = modelsOf(loopOptions);
+      const [modelLimits, notices] = await Promise.all([
+        limitsFor(options, loopOptions, models, parts.client),
+        parts.mcp?.start(signal) ?? [],
+      ]);
       const config = toLoopConfig(loopOptions, {
-        modelLimits: await limitsFor(options, loopOptions, models, parts.client),
+        modelLimits,
         stopHooks: parts.hooks.stop.length > 0,
         microcompactor: options.deps?.microcompact ?? null,
       });
@@ -138,8 +154,12 @@ export function prepare(given: QueryOptions): Prepared {
         runners: runnersOf(options, parts, config.smallModel),
         journal: options.journal ?? memoryJournal(),
         clock: options.deps?.clock ?? systemClock,
-        start: { ...(await fitStart(startOf(options), parts.scaleImage)), tools: parts.registry.specs() },
+        start: { ...(await fitStart(startOf(options), parts.scaleImage)), tools: parts.registry().specs() },
+        notices,
       };
+    },
+    async close() {
+      if (parts.mcp !== options.mcpServers) await parts.mcp?.close();
     },
   };
 }
@@ -149,7 +169,9 @@ export const defaultAbortGraceMs = 2_000;
 
 /** What the runners share. */
 interface Parts {
-  readonly registry: ToolRegistry;
+  /** The tools of now. */
+  readonly registry: () => ToolRegistry;
+  readonly mcp: McpServers | null;
   readonly hooks: Hooks;
   readonly client: () => ReturnType<typeof createClient>;
   readonly callModel: CallModel;
@@ -170,8 +192,10 @@ function partsOf(options: QueryOptions): Parts {
       ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
     });
+  const mcp = serversOf(options.mcpServers, { cwd, clock: options.deps?.clock ?? systemClock });
   return {
-    registry: createRegistry(options.tools ?? builtInTools()),
+    registry: liveRegistry(options.tools ?? builtInTools(), mcp),
+    mcp,
     hooks: { ...noHooks, ...options.hooks },
     client,
     callModel: options.deps?.callModel ?? transport(),
@@ -183,18 +207,23 @@ function partsOf(options: QueryOptions): Parts {
 }
 
 function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | null): EffectRunners {
-  const { registry, hooks, callModel, checkValue, scaleImage, cwd, roots } = parts;
+  const { registry, mcp, hooks, callModel, checkValue, scaleImage, cwd, roots } = parts;
   return {
-    streamModel: streamModel({ callModel, verdictOf: registry.verdictOf, checkValue }),
+    streamModel: streamModel({
+      callModel,
+      verdictOf: (name, input) => registry().verdictOf(name, input),
+      checkValue,
+    }),
     compact: options.deps?.compact ?? compact({ callModel }),
     runStopHooks: runStopHooks({ hooks: hooks.stop }),
     collectAttachments: collectAttachments({
       providers: options.attachments ?? [],
-      registry: () => registry,
+      registry,
       scaleImage,
+      ...(mcp === null ? {} : { refreshed: (signal) => mcp.refreshed(signal) }),
     }),
     runTool: runTool({
-      registry: () => registry,
+      registry,
       hooks,
       rules: options.rules ?? [],
       canUseTool: options.canUseTool ?? null,
@@ -217,6 +246,8 @@ export interface LoopParts {
   readonly start: QueryStart;
   /** For `loopActors`, or to perform the effects of `step` with `performEffect`. */
   readonly runners: EffectRunners;
+  /** Closes the MCP servers that were started for these parts. Call it when the loop has ended. Never rejects. */
+  readonly close: () => Promise<void>;
 }
 
 /**
@@ -228,8 +259,10 @@ export interface LoopParts {
 export async function loopParts(
   options: Omit<QueryOptions, 'journal' | 'resume' | 'signal' | 'inspect' | 'beforeEvent'>,
 ): Promise<LoopParts> {
-  const { config, start, runners } = await prepare(options).resolve();
-  return { config, start: { ...start, seed: (options.deps?.uuid ?? randomUUID)() }, runners };
+  const prepared = prepare(options);
+  const { config, start, runners } = await prepared.resolve(new AbortController().signal);
+  const { close } = prepared;
+  return { config, start: { ...start, seed: (options.deps?.uuid ?? randomUUID)() }, runners, close };
 }
 
 /** Asks the server unless the caller named the limits, brings its own model caller, or resumes. */

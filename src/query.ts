@@ -58,6 +58,8 @@ class LoopQuery implements Query {
   readonly #early: ((run: Run) => void)[] = [];
   /** Messages that came before the run began; none of them is lost if it never does. */
   readonly #said: QueuedMessage[] = [];
+  /** Ends the wait for what must be there before the run begins. */
+  readonly #stopWaiting = new AbortController();
   #isClosed = false;
   #drawnSeed: string | null = null;
   #messages = 0;
@@ -85,22 +87,32 @@ class LoopQuery implements Query {
 
   async next(): Promise<IteratorResult<Emitted, Terminal>> {
     if (this.#isClosed) return { done: true, value: undefined as never };
-    this.#run ??= this.#begin();
-    const run = await this.#run;
-    const result = await run.next();
-    if (result.done === true) this.#unsubscribe();
-    return result;
+    let isOver = true;
+    try {
+      this.#run ??= this.#begin();
+      const run = await this.#run;
+      const result = await run.next();
+      isOver = result.done === true;
+      if (isOver) this.#unsubscribe();
+      return result;
+    } finally {
+      if (isOver) await this.#prepared.close();
+    }
   }
 
   return(value?: Terminal | PromiseLike<Terminal>): Promise<IteratorResult<Emitted, Terminal>> {
     this.#close();
-    return Promise.resolve(value).then((terminal) => ({ done: true, value: terminal as Terminal }));
+    const closed = this.#prepared.close();
+    return Promise.resolve(value).then(async (terminal) => {
+      await closed;
+      return { done: true, value: terminal as Terminal };
+    });
   }
 
-  throw(error: unknown): Promise<IteratorResult<Emitted, Terminal>> {
+  async throw(error: unknown): Promise<IteratorResult<Emitted, Terminal>> {
     this.#close();
-    // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a generator throws what it is given
-    return Promise.reject(error);
+    await this.#prepared.close();
+    throw error;
   }
 
   [Symbol.asyncIterator](): this {
@@ -119,11 +131,13 @@ class LoopQuery implements Query {
 
   submit(content: string | readonly UserBlock[]): string {
     const message = this.#message(content);
+    this.#stopWaiting.abort();
     this.#tell((run) => run.abort('submit', message));
     return message.id;
   }
 
   interrupt(): void {
+    this.#stopWaiting.abort();
     this.#tell((run) => run.abort('interrupt', null));
   }
 
@@ -147,9 +161,11 @@ class LoopQuery implements Query {
   }
 
   async #begin(): Promise<Run> {
-    const { resume } = this.#options;
+    const { resume, signal } = this.#options;
     const seed = this.#seed();
-    const { config, runners, journal, clock, start } = await this.#prepared.resolve();
+    const stops = signal === undefined ? [this.#stopWaiting.signal] : [this.#stopWaiting.signal, signal];
+    const resolved = await this.#prepared.resolve(AbortSignal.any(stops));
+    const { config, runners, journal, clock, start, notices } = resolved;
     const state = resume === undefined ? initialState({ seed, ...start }, config) : replay(resume);
     const run = new Run({
       config: resume?.config ?? config,
@@ -159,6 +175,7 @@ class LoopQuery implements Query {
       journal,
       clock,
       graceMs: this.#options.abortGraceMs ?? defaultAbortGraceMs,
+      notices,
       ...(this.#options.inspect === undefined ? {} : { inspect: this.#options.inspect }),
       ...(this.#options.beforeEvent === undefined ? {} : { beforeEvent: this.#options.beforeEvent }),
     });
@@ -193,6 +210,7 @@ class LoopQuery implements Query {
   }
 
   #close(): void {
+    this.#stopWaiting.abort();
     this.#unsubscribe();
     this.#started?.close();
   }

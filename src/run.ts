@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly clock: Clock;
   /** How long the end waits for effects that were cancelled, in milliseconds. */
   readonly graceMs: number;
+  /** What a person may want to know, shown before anything else. */
+  readonly notices: readonly string[];
   /** Watches the actors: an XState inspector. */
   readonly inspect?: NonNullable<ActorOptions<typeof agentLoop>['inspect']>;
   /** Called before each event is written, with its index in the journal; may interrupt the run. */
@@ -96,6 +98,7 @@ export class Run {
   /** Starts the chart, which waits for its first event. */
   open(): void {
     this.#options.journal.begin(this.#options.config, this.#options.state);
+    for (const text of this.#options.notices) this.#emit({ type: 'notice', text });
     this.#actor.start();
   }
 

@@ -29,6 +29,7 @@ export interface RunFlags {
   readonly jsonSchema?: string;
   readonly permissionMode?: PermissionMode;
   readonly allow: readonly string[];
+  readonly mcpConfig: readonly string[];
   readonly cwd?: string;
   readonly verbose: boolean;
   readonly demo: boolean;
@@ -130,6 +131,7 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .option('--json-schema <file or JSON>', 'what the final answer must look like', name)
     .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
     .option('--allow <rule>', "a rule that lets tools pass, 'Bash(git status)'; may be repeated", collect(rule), [])
+    .option('--mcp-config <file or JSON>', 'MCP servers to start; may be repeated', collect(name), [])
     .option('--cwd <folder>', 'the folder to work in', name)
     .option('--verbose', 'show thinking and the path through the chart', false)
     .option('--no-demo', 'never run the demo')

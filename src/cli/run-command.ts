@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sessionFacts } from '../core/session-facts.ts';
 import { watchPath } from '../inspect/watch-path.ts';
+import type { McpServers } from '../mcp/servers.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
 import type { QueryOptions } from '../prepare.ts';
 import type { RunFlags } from './arguments.ts';
@@ -12,6 +13,7 @@ import { exitStatus, statusOf } from './exit-status.ts';
 import { type CliIo, UsageError } from './io.ts';
 import { capOptions, limitOptions, promptOptions } from './limit-options.ts';
 import { whyUnreachable } from './reach.ts';
+import { mcpServersFor } from './mcp.ts';
 import { isForPeople, type Renderer, rendererFor } from './render.ts';
 import { runQuery, type ShownQuery } from './run-query.ts';
 import { readPiped } from './stdin.ts';
@@ -38,6 +40,21 @@ async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo
   if (flags.interactive && !(isForPeople(flags) && canAsk(io))) {
     throw new UsageError('--interactive needs a terminal and the output format text.');
   }
+  const mcpServers = mcpServersFor({ cwd, given: flags.mcpConfig, from: io.cwd, trusted: false }, io);
+  try {
+    return await converse(prompt, cwd, flags, mcpServers, io);
+  } finally {
+    await mcpServers?.close();
+  }
+}
+
+async function converse(
+  prompt: string,
+  cwd: string,
+  flags: RunFlags,
+  mcpServers: McpServers | null,
+  io: CliIo,
+): Promise<number> {
   const asked = await firstPrompt(prompt, flags, io);
   if (asked === null) return exitStatus.done;
   await checkAddress(flags, io);
@@ -50,7 +67,11 @@ async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo
       throw new UsageError('There is nothing to compact yet: /compact shortens a conversation that has begun.');
     }
     const renderer = rendererFor(flags, io);
-    const options = { ...optionsOf(cwd, flags, renderer, io), ...limits };
+    const options = {
+      ...optionsOf(cwd, flags, renderer, io),
+      ...limits,
+      ...(mcpServers === null ? {} : { mcpServers }),
+    };
     const before: Partial<QueryOptions> = shown === null ? {} : historyOf(shown);
     const isFirst = shown === null;
     const asks =

@@ -22,6 +22,8 @@ export interface CollectAttachmentsDeps {
   /** The tools of now; null when they never change. */
   readonly registry: (() => ToolRegistry) | null;
   readonly scaleImage: ScaleImage;
+  /** Waits until the registry is that of now; resolves with notices. Contract: must heed the signal and not reject. */
+  readonly refreshed?: (signal: AbortSignal) => Promise<readonly string[]>;
   /** Longest time for one provider in milliseconds. Default 30,000: the next request waits for it. */
   readonly timeoutMs?: number;
 }
@@ -39,7 +41,9 @@ interface Collected {
  */
 export function collectAttachments(deps: CollectAttachmentsDeps): EffectRunner<'collectAttachments'> {
   return async (effect, io) => {
+    const waits = deps.refreshed?.(io.signal) ?? [];
     const parts = await Promise.all(deps.providers.map((provider) => askProvider(provider, effect, io, deps)));
+    const waited = await waits;
     const refreshed = refreshTools(deps, effect.tools);
     if (io.signal.aborted) return;
     io.post({
@@ -47,7 +51,7 @@ export function collectAttachments(deps: CollectAttachmentsDeps): EffectRunner<'
       effectId: effect.id,
       attachments: parts.flatMap((part) => part.attachments),
       tools: refreshed.tools,
-      notices: [...parts.flatMap((part) => part.notices), ...refreshed.notices],
+      notices: [...parts.flatMap((part) => part.notices), ...waited, ...refreshed.notices],
     });
   };
 }

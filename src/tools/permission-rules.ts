@@ -25,7 +25,7 @@ export interface RuleSubject {
 
 /** A rule that was taken apart. */
 export interface ParsedRule extends PermissionRule {
-  /** Name of a tool, `mcp__server` for all tools of a server, or `*` for every tool. */
+  /** Name of a tool, `mcp__server` or `mcp__server__*` for all tools of a server, or `*` for every tool. */
   readonly tool: string;
   /** Null: the rule is about every call of the tool, for a path tool those outside of the working folder included. */
   readonly pattern: string | null;
@@ -34,7 +34,7 @@ export interface ParsedRule extends PermissionRule {
 /** Patterns for everything in the folder that they start in, the folder itself included. */
 const everything = new Set(['*', '**', '/**']);
 
-const form = /^(\*|[a-zA-Z0-9_-]{1,64})(?:\((.+)\))?$/s;
+const form = /^(\*|mcp__[a-zA-Z0-9_-]{1,64}__\*|[a-zA-Z0-9_-]{1,64})(?:\((.+)\))?$/s;
 
 /**
  * Takes a rule apart. A pattern of a path tool is read like a line of a .gitignore file: relative to the working
@@ -91,7 +91,7 @@ function parseLeniently(rule: PermissionRule): ParsedRule | null {
 
 function isNamed(inRule: string, name: string): boolean {
   if (inRule === '*' || inRule === name) return true;
-  return inRule.startsWith('mcp__') && name.startsWith(`${inRule}__`);
+  return inRule.startsWith('mcp__') && name.startsWith(`${inRule.replace(/__\*$/, '')}__`);
 }
 
 function matchesCommandLine(pattern: string, behavior: PermissionRule['behavior'], command: string): boolean {

@@ -50,6 +50,7 @@ describe('the table of options', () => {
       fetch: true,
       headers: true,
       tools: true,
+      mcpServers: true,
       cwd: true,
       additionalRoots: true,
       rules: true,

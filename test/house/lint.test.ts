@@ -50,6 +50,10 @@ const forbidden: readonly (readonly [string, string])[] = [
     ['src/hooks', `import '../${folder}/file.ts';`] as const,
     ['src/hooks/command', `import '../../${folder}/file.ts';`] as const,
   ]),
+  ...['effects', 'hooks', 'session', 'model', 'inspect', 'cli', 'testing'].flatMap((folder) => [
+    ['src/mcp', `import '../${folder}/file.ts';`] as const,
+    ['src/mcp/http', `import '../../${folder}/file.ts';`] as const,
+  ]),
   ...['effects', 'tools', 'session', 'hooks', 'inspect', 'cli', 'testing'].flatMap((folder) => [
     ['src/model', `import '../${folder}/file.ts';`] as const,
     ['src/model/stream', `import '../../${folder}/file.ts';`] as const,
