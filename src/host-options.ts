@@ -36,6 +36,8 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'fetch',
   'headers',
   'tools',
+  'agents',
+  'journalOf',
   'cwd',
   'additionalRoots',
   'rules',
@@ -51,6 +53,7 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'journal',
   'resume',
   'inspect',
+  'parent',
   'beforeEvent',
   'deps',
 ]);

@@ -84,6 +84,8 @@ export const loopOptionsSchema = z.strictObject({
   taskBudget: tokens.nullable().optional(),
   permissionMode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions']).optional(),
   toolConcurrency: z.int().positive().optional(),
+  maxSubAgents: count.optional(),
+  maxAgentDepth: count.optional(),
   limits: limits.optional(),
   delays: delays.optional(),
 });

@@ -61,7 +61,7 @@ class LoopQuery implements Query {
 
   constructor(options: QueryOptions) {
     this.#options = options;
-    this.#prepared = prepare(options);
+    this.#prepared = prepare(options, query);
   }
 
   get state(): LoopState | null {
@@ -153,6 +153,7 @@ class LoopQuery implements Query {
       clock,
       graceMs: this.#options.abortGraceMs ?? defaultAbortGraceMs,
       ...(this.#options.inspect === undefined ? {} : { inspect: this.#options.inspect }),
+      ...(this.#options.parent === undefined ? {} : { parent: this.#options.parent }),
       ...(this.#options.beforeEvent === undefined ? {} : { beforeEvent: this.#options.beforeEvent }),
     });
     if (this.#isClosed) {

@@ -1,50 +1,27 @@
 /** What a query costs when more than one model has answered in it. */
-import type { Usage } from '../core/message.ts';
 import { noUsage } from '../core/message.ts';
 import type { QueryAccount } from '../core/state.ts';
 import { costOf } from '../model/prices.ts';
+import { UsageMeter } from '../model/usage-meter.ts';
 
-type Account = Pick<QueryAccount, 'usage' | 'modelIndex'>;
-
-/** Follows the account of a query, so that every part of its usage is priced with the model that it was spent on. */
+/** Prices every part of the usage of a query, that of its sub-agents included, with the model that it was spent on. */
 export class CostMeter {
-  readonly #models: readonly string[];
-  #last: Account = { usage: noUsage, modelIndex: 0 };
-  /** Null when something was spent on a model whose price is not known. */
-  #total: number | null = 0;
+  readonly #meter: UsageMeter;
 
   /** `models` is the list that `modelIndex` counts in. */
   constructor(models: readonly string[]) {
-    this.#models = models;
+    this.#meter = new UsageMeter(models);
   }
 
   /** Takes note of the account as it is now; called before each event and at the end. */
-  see({ usage, modelIndex }: Account): void {
-    const spent = difference(usage, this.#last.usage);
-    if (Object.values(spent).some((tokens) => tokens !== 0)) this.#add(spent, this.#last.modelIndex);
-    this.#last = { usage, modelIndex };
+  see(account: Pick<QueryAccount, 'usage' | 'modelIndex' | 'spentByTools'>): void {
+    this.#meter.see(account);
   }
 
   /** Dollars; null when a price is not known. */
   get total(): number | null {
-    return this.#priceOf(noUsage, this.#last.modelIndex) === null ? null : this.#total;
+    const parts = [{ model: this.#meter.model, usage: noUsage }, ...this.#meter.spent];
+    const costs = parts.map(({ model, usage }) => costOf(model, usage));
+    return costs.every((cost) => cost !== null) ? costs.reduce((sum, cost) => sum + cost, 0) : null;
   }
-
-  #add(spent: Usage, modelIndex: number): void {
-    const price = this.#priceOf(spent, modelIndex);
-    this.#total = this.#total === null || price === null ? null : this.#total + price;
-  }
-
-  #priceOf(usage: Usage, modelIndex: number): number | null {
-    return costOf(this.#models[modelIndex] ?? '', usage);
-  }
-}
-
-function difference(now: Usage, before: Usage): Usage {
-  return {
-    input: now.input - before.input,
-    output: now.output - before.output,
-    cacheRead: now.cacheRead - before.cacheRead,
-    cacheCreation: now.cacheCreation - before.cacheCreation,
-  };
 }

@@ -9,11 +9,12 @@ import type { EventOf } from './event.ts';
 import type { Failure } from './failure.ts';
 import { drawId, idAt } from './ids.ts';
 import { limitsOf } from './initial-state.ts';
-import { addUsage, isToolUse, type Message, type ToolUseBlock } from './message.ts';
+import { addSpent, addUsage, isToolUse, type Message, type ModelUsage, type ToolUseBlock } from './message.ts';
 import { PrefixMemo } from './prefix.ts';
 import { loweredMaxTokens, retryDelay } from './recovery.ts';
 import type { AttemptEnd, LoopState, QueryAccount, ToolRun, TurnCounters } from './state.ts';
 import { recordOutcome, schedule, syntheticOutcome } from './tools/schedule.ts';
+import { scheduleTools } from './tools/schedule-tools.ts';
 import { isToolUseId, normaliseToolName } from './wire/blocks.ts';
 import { buildRequest, conversation, currentModel, fittingMaxTokens } from './wire/request.ts';
 
@@ -244,10 +245,15 @@ export function resendWithoutMedia(state: LoopState, _event: unknown, config: Lo
   return { ...edited, query: { ...edited.query, measured: null } };
 }
 
+function payFor(state: LoopState, spent: readonly ModelUsage[]): LoopState {
+  return { ...state, query: { ...state.query, spentByTools: addSpent(state.query.spentByTools, spent) } };
+}
+
 /** Puts an outcome on its run and lets the next tools start. */
 export function recordTool(state: LoopState, event: EventOf<'tool.ended'>, config: LoopConfig): LoopState {
   const recorded = recordOutcome(state.scratch.toolRuns, event.toolUseId, event.outcome);
-  const toolRuns = schedule(recorded, state.phase === 'streaming' ? 'early' : 'all', config);
-  const recordedState = { ...state, scratch: { ...state.scratch, toolRuns } };
+  const { spent } = event.outcome;
+  const paid = spent === undefined ? state : payFor(state, spent);
+  const recordedState = scheduleTools(paid, recorded, config);
   return event.outcome.notices.reduce((shown, text) => show(shown, { type: 'notice', text }), recordedState);
 }

@@ -31,6 +31,7 @@ export type {
   DocumentBlock,
   ImageBlock,
   Message,
+  ModelUsage,
   Origin,
   RedactedThinkingBlock,
   ServerToolResultBlock,

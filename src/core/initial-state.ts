@@ -110,6 +110,8 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
       measured: null,
       tokenRatio: 1,
       usage: noUsage,
+      spentByTools: [],
+      subAgents: 0,
       modelCalls: 0,
       summaryCalls: 0,
     },

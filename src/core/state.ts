@@ -1,6 +1,6 @@
 /** The whole of a query between two events: plain JSON, the same after `JSON.parse(JSON.stringify(state))`. */
 import type { Failure } from './failure.ts';
-import type { Message, Usage, UserBlock } from './message.ts';
+import type { Message, ModelUsage, Usage, UserBlock } from './message.ts';
 import type { ModelLimits } from './config.ts';
 import type { JsonObject } from './json.ts';
 import type { Output } from './output.ts';
@@ -77,7 +77,7 @@ export type CompletedOutcome =
 export interface TerminalFacts {
   /** Turns begun, the last one included. */
   readonly turns: number;
-  /** Everything the query paid for: answers, dropped attempts, summaries. */
+  /** Everything the query paid for: answers, dropped attempts, summaries, and what its sub-agents used. */
   readonly usage: Usage;
   readonly modelCalls: number;
   readonly summaryCalls: number;
@@ -239,7 +239,12 @@ export interface QueryAccount {
   readonly measured: MeasuredContext | null;
   /** Learnt factor from estimated to reported tokens, 1 before anything was reported. */
   readonly tokenRatio: number;
+  /** Of the query's own requests; what tools spent stands apart, since other models may have been asked. */
   readonly usage: Usage;
+  /** What tools used of models (sub-agents), model by model. It counts against no token budget. */
+  readonly spentByTools: readonly ModelUsage[];
+  /** Sub-agents that were started. */
+  readonly subAgents: number;
   readonly modelCalls: number;
   readonly summaryCalls: number;
 }

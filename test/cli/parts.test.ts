@@ -16,25 +16,34 @@ const million = 1_000_000;
 describe('the cost', () => {
   it('is priced with the model that each part was spent on', () => {
     const meter = new CostMeter(['claude-opus-5-5', 'claude-sonnet-5-5']);
-    meter.see({ usage: usage(million, 0), modelIndex: 0 });
+    meter.see({ usage: usage(million, 0), modelIndex: 0, spentByTools: [] });
     // The request that moved on to the next model was still one of the first.
-    meter.see({ usage: usage(million, million), modelIndex: 1 });
-    meter.see({ usage: usage(2 * million, million), modelIndex: 1 });
+    meter.see({ usage: usage(million, million), modelIndex: 1, spentByTools: [] });
+    meter.see({ usage: usage(2 * million, million), modelIndex: 1, spentByTools: [] });
     expect(meter.total).toBe(4 + 20 + 2);
   });
 
   it('is not known where a price is not', () => {
     const meter = new CostMeter(['mine', 'claude-sonnet-5-5']);
     expect(meter.total).toBeNull();
-    meter.see({ usage: usage(5, 5), modelIndex: 1 });
-    meter.see({ usage: usage(6, 5), modelIndex: 1 });
+    meter.see({ usage: usage(5, 5), modelIndex: 1, spentByTools: [] });
+    meter.see({ usage: usage(6, 5), modelIndex: 1, spentByTools: [] });
+    expect(meter.total).toBeNull();
+  });
+
+  it('holds what sub-agents used, with the prices of their models', () => {
+    const meter = new CostMeter(['claude-opus-5-5']);
+    const spentByTools = [{ model: 'claude-sonnet-5-5', usage: usage(million, 0) }];
+    meter.see({ usage: usage(million, 0), modelIndex: 0, spentByTools });
+    expect(meter.total).toBe(4 + 2);
+    meter.see({ usage: usage(million, 0), modelIndex: 0, spentByTools: [{ model: 'mine', usage: usage(1, 0) }] });
     expect(meter.total).toBeNull();
   });
 
   it('leaves out a model that cost nothing', () => {
     const meter = new CostMeter(['mine', 'claude-sonnet-5-5']);
-    meter.see({ usage: usage(0, 0), modelIndex: 1 });
-    meter.see({ usage: usage(0, million), modelIndex: 1 });
+    meter.see({ usage: usage(0, 0), modelIndex: 1, spentByTools: [] });
+    meter.see({ usage: usage(0, million), modelIndex: 1, spentByTools: [] });
     expect(meter.total).toBe(10);
   });
 });

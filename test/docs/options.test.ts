@@ -50,6 +50,8 @@ describe('the table of options', () => {
       fetch: true,
       headers: true,
       tools: true,
+      agents: true,
+      journalOf: true,
       cwd: true,
       additionalRoots: true,
       rules: true,
@@ -65,6 +67,7 @@ describe('the table of options', () => {
       journal: true,
       resume: true,
       inspect: true,
+      parent: true,
       beforeEvent: true,
       deps: true,
     };
