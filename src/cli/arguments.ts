@@ -23,6 +23,7 @@ export interface RunFlags {
   readonly maxTurns?: number;
   readonly permissionMode?: PermissionMode;
   readonly allow: readonly string[];
+  readonly agents?: string;
   readonly cwd?: string;
   readonly verbose: boolean;
   readonly demo: boolean;
@@ -119,6 +120,7 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .option('--max-turns <number>', 'turns that the query may take', wholeNumber)
     .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
     .option('--allow <rule>', "a rule that lets tools pass, 'Bash(git status)'; may be repeated", collect(rule), [])
+    .option('--agents <json>', 'sub-agents by name, as JSON or in a file, beside those of the agents folders', name)
     .option('--cwd <folder>', 'the folder to work in', name)
     .option('--verbose', 'show thinking and the path through the chart', false)
     .option('--no-demo', 'never run the demo')

@@ -3,8 +3,10 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sessionFacts } from '../core/session-facts.ts';
 import { watchPath } from '../inspect/watch-path.ts';
+import type { Agents } from '../agents/definition.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
 import type { QueryOptions } from '../prepare.ts';
+import { agentsFor } from './agents.ts';
 import type { RunFlags } from './arguments.ts';
 import { askLine, canAsk, permissionPrompt } from './ask.ts';
 import { runDemo } from './demo/run-demo.ts';
@@ -40,6 +42,7 @@ async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo
   const asked = await firstPrompt(prompt, flags, io);
   if (asked === null) return exitStatus.done;
   await checkAddress(flags, io);
+  const agents = agentsFor(cwd, flags.agents, io);
   let shown: ShownQuery | null = null;
   for (let next: string | null = asked; next !== null; next = await nextPrompt(shown, flags, io)) {
     const compact = compactCommand(next);
@@ -47,7 +50,7 @@ async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo
       throw new UsageError('There is nothing to compact yet: /compact shortens a conversation that has begun.');
     }
     const renderer = rendererFor(flags, io);
-    const options = optionsOf(cwd, flags, renderer, io);
+    const options = optionsOf(cwd, agents, flags, renderer, io);
     const before: Partial<QueryOptions> = shown === null ? {} : historyOf(shown);
     const asks = compact === null ? { prompt: next } : { compact };
     shown = await runQuery({ ...options, ...before, ...asks }, renderer, io);
@@ -89,7 +92,7 @@ async function withoutModel(prompt: string, flags: RunFlags, io: CliIo): Promise
   throw new UsageError(`No model can be reached, ${why}: set ANTHROPIC_API_KEY, or name a server with --base-url.`);
 }
 
-function optionsOf(cwd: string, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
+function optionsOf(cwd: string, agents: Agents, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
   const canUseTool = permissionPrompt(io, renderer);
   const verbose = (text: string): void => io.err(io.colors.dim(`[${text}]\n`));
   return {
@@ -104,6 +107,7 @@ function optionsOf(cwd: string, flags: RunFlags, renderer: Renderer, io: CliIo):
     ...(flags.maxTurns === undefined ? {} : { maxTurns: flags.maxTurns }),
     ...(flags.permissionMode === undefined ? {} : { permissionMode: flags.permissionMode }),
     ...(canUseTool === null ? {} : { canUseTool }),
+    agents,
     ...(flags.verbose ? { inspect: watchPath({ onPhase: verbose, onContinue: verbose }) } : {}),
   };
 }

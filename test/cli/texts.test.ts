@@ -151,6 +151,9 @@ describe('the call that is asked about', () => {
       'Bash ls\nIt may. Always would allow Bash(ls).',
     );
     expect(questionText('Bash ls', { reason: 'It may.', suggestions: [] })).toBe('Bash ls\nIt may.');
+    expect(questionText('Bash ls', { reason: 'It may.', suggestions: [], agent: 'scout' })).toBe(
+      'Bash ls\nThe agent scout asks. It may.',
+    );
   });
 
   it.each([
