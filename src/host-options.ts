@@ -48,6 +48,8 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'headers',
   'tools',
   'mcpServers',
+  'agents',
+  'journalOf',
   'cwd',
   'additionalRoots',
   'rules',
@@ -63,6 +65,7 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'journal',
   'resume',
   'inspect',
+  'parent',
   'beforeEvent',
   'deps',
 ]);

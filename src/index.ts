@@ -1,4 +1,6 @@
 /** `escapement`: the loop of a coding agent, ready to run. */
+export type { AgentDefinition, Agents } from './agents/definition.ts';
+export { type AgentSource, loadAgents, type LoadedAgents } from './agents/load-agents.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { Emitted, Observation, Output } from './core/output.ts';
 export { sessionFacts, type SessionFacts, type SessionFigure } from './core/session-facts.ts';
@@ -17,12 +19,14 @@ export { hasCredentials } from './model/client.ts';
 export { costOf } from './model/prices.ts';
 export type { CallIo, CallModel, CallPurpose, StreamEvent } from './model/transport.ts';
 export { type LoopOptions, loopOptionsSchema } from './options.ts';
-export { type LoopParts, loopParts, type QueryDeps, type QueryOptions } from './prepare.ts';
+export { type LoopParts, loopParts } from './loop-parts.ts';
 export type { OutputSchema } from './output-schema.ts';
+export type { QueryDeps, QueryOptions } from './prepare.ts';
 export { takeBudget, type BudgetedPrompt } from './prompt-budget.ts';
 export { query, type Query } from './query.ts';
 export { type Journal, type MemoryJournal, memoryJournal, type RecordedQuery, replay } from './session/journal.ts';
 export { resume } from './session/resume.ts';
+export type { StartedAgent } from './sub-agents.ts';
 export { builtInTools } from './tools/builtin/index.ts';
 export type { CanUseTool, PermissionAnswer, PermissionRequest } from './tools/can-use-tool.ts';
 export { createFileStore, createMemoryStore, type ResultStore } from './tools/result-store.ts';

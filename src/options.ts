@@ -104,6 +104,8 @@ export const loopOptionsSchema = z.strictObject({
   outputSchema: z.record(z.string(), z.json()).nullable().optional(),
   permissionMode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions']).optional(),
   toolConcurrency: z.int().positive().optional(),
+  maxSubAgents: count.optional(),
+  maxAgentDepth: count.optional(),
   limits: limits.optional(),
   delays: delays.optional(),
 });

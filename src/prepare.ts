@@ -3,7 +3,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import type { ActorOptions } from 'xstate';
+import type { ActorOptions, AnyActorRef } from 'xstate';
 import type { agentLoop } from '../machines/agent-loop.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Layer, LoopConfig } from './core/config.ts';
@@ -40,6 +40,9 @@ import { parseRule } from './tools/permission-rules.ts';
 import type { ToolRegistry } from './tools/registry.ts';
 import { createFileStore, type ResultStore } from './tools/result-store.ts';
 import { type ScaleImage, scaleWithSharp } from './tools/scale-image.ts';
+import type { Agents } from './agents/definition.ts';
+import { withoutAgentDenials } from './agents/tools-of.ts';
+import { agentToolOf, type StartedAgent, type StartQuery } from './sub-agents.ts';
 import type { Tool } from './tools/tool.ts';
 
 /** What a query uses of the world; each may be replaced, for tests and for other runtimes. */
@@ -71,6 +74,10 @@ export interface QueryOptions
    * `McpServers` stays open for the next query, and its host closes it. Default: none.
    */
   readonly mcpServers?: Readonly<Record<string, McpServerConfig>> | McpServers;
+  /** Sub-agents by name, beside the built-in `general-purpose`: gives the query the tool Agent. Default: no such tool. */
+  readonly agents?: Agents;
+  /** The journal of a sub-agent. Default: one in memory, of which nothing is seen. */
+  readonly journalOf?: (agent: StartedAgent) => Journal;
   /** Folder that the tools work in. Default: the current one. */
   readonly cwd?: string;
   /** Further folders that tools may touch. */
@@ -100,6 +107,8 @@ export interface QueryOptions
   readonly resume?: RecordedQuery;
   /** An XState inspector: sees every event and every move of the chart. */
   readonly inspect?: NonNullable<ActorOptions<typeof agentLoop>['inspect']>;
+  /** The actor that this query is a child of, `context.actor` of a tool: whoever inspects it sees this query too. */
+  readonly parent?: AnyActorRef;
   /** Called before each event is taken, with its index in the journal; may interrupt the query there. */
   readonly beforeEvent?: (index: number, event: LoopEvent, state: LoopState) => void;
   readonly deps?: QueryDeps;
@@ -124,11 +133,11 @@ interface Resolved {
 }
 
 /**
- * Checks the options and puts the parts together; sends nothing.
+ * Checks the options and puts the parts together; sends nothing. `startQuery` runs sub-agents.
  *
  * @throws TypeError with one sentence for an option or a tool that cannot be used, or a folder that is not there.
  */
-export function prepare(given: QueryOptions): Prepared {
+export function prepare(given: QueryOptions, startQuery: StartQuery): Prepared {
   const options = withPromptBudget(given);
   const loopOptions = loopOptionsOf(options);
   checkOptions(loopOptions);
@@ -136,7 +145,7 @@ export function prepare(given: QueryOptions): Prepared {
   if (options.messages !== undefined) checkMessages(options.messages);
   if (options.session !== undefined) checkSession(options.session);
   if (options.resume !== undefined) checkRecorded(options.resume);
-  const parts = partsOf(options);
+  const parts = partsOf(options, startQuery);
   return {
     async resolve(signal) {
       const models = modelsOf(loopOptions);
@@ -146,7 +155,7 @@ export function prepare(given: QueryOptions): Prepared {
       ]);
       const config = toLoopConfig(loopOptions, {
         modelLimits,
-        stopHooks: parts.hooks.stop.length > 0,
+        stopHooks: stopHooksOf(parts.hooks, options.querySource).length > 0,
         microcompactor: options.deps?.microcompact ?? null,
       });
       return {
@@ -181,7 +190,7 @@ interface Parts {
   readonly roots: readonly string[];
 }
 
-function partsOf(options: QueryOptions): Parts {
+function partsOf(options: QueryOptions, startQuery: StartQuery): Parts {
   for (const rule of options.rules ?? []) parseRule(rule);
   const cwd = folder(options.cwd ?? process.cwd());
   const client = once(() => createClient(options));
@@ -193,8 +202,11 @@ function partsOf(options: QueryOptions): Parts {
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
     });
   const mcp = serversOf(options.mcpServers, { cwd, clock: options.deps?.clock ?? systemClock });
+  const agentTool = agentToolOf(options, () => registry().tools, startQuery);
+  const tools = [...(options.tools ?? builtInTools()), ...(agentTool === null ? [] : [agentTool])];
+  const registry = liveRegistry(tools, mcp);
   return {
-    registry: liveRegistry(options.tools ?? builtInTools(), mcp),
+    registry,
     mcp,
     hooks: { ...noHooks, ...options.hooks },
     client,
@@ -215,7 +227,7 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
       checkValue,
     }),
     compact: options.deps?.compact ?? compact({ callModel }),
-    runStopHooks: runStopHooks({ hooks: hooks.stop }),
+    runStopHooks: runStopHooks({ hooks: stopHooksOf(hooks, options.querySource) }),
     collectAttachments: collectAttachments({
       providers: options.attachments ?? [],
       registry,
@@ -225,7 +237,7 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
     runTool: runTool({
       registry,
       hooks,
-      rules: options.rules ?? [],
+      rules: withoutAgentDenials(options.rules ?? []),
       canUseTool: options.canUseTool ?? null,
       store: options.resultStore ?? createFileStore(join(tmpdir(), 'escapement', randomUUID())),
       scaleImage,
@@ -239,30 +251,9 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
   };
 }
 
-/** What a host of one's own needs to run the loop without `query()`. */
-export interface LoopParts {
-  readonly config: LoopConfig;
-  /** For `initialState`, or for the machine's input. */
-  readonly start: QueryStart;
-  /** For `loopActors`, or to perform the effects of `step` with `performEffect`. */
-  readonly runners: EffectRunners;
-  /** Closes the MCP servers that were started for these parts. Call it when the loop has ended. Never rejects. */
-  readonly close: () => Promise<void>;
-}
-
-/**
- * The parts of `query()`: give them to the chart, or to `step` and a loop of your own. Asks the server for the limits
- * of the models unless the options name them.
- *
- * @throws TypeError as `query()` does.
- */
-export async function loopParts(
-  options: Omit<QueryOptions, 'journal' | 'resume' | 'signal' | 'inspect' | 'beforeEvent'>,
-): Promise<LoopParts> {
-  const prepared = prepare(options);
-  const { config, start, runners } = await prepared.resolve(new AbortController().signal);
-  const { close } = prepared;
-  return { config, start: { ...start, seed: (options.deps?.uuid ?? randomUUID)() }, runners, close };
+/** Sub-agents have SubagentStop in the place of Stop. */
+function stopHooksOf(hooks: Hooks, querySource: string | undefined): Hooks['stop'] {
+  return querySource?.startsWith('agent:') === true ? hooks.subagentStop : hooks.stop;
 }
 
 /** Asks the server unless the caller named the limits, brings its own model caller, or resumes. */

@@ -8,6 +8,7 @@ import type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
 import type { UserBlock } from './core/message.ts';
 import { defaultAbortGraceMs, prepare, type QueryOptions } from './prepare.ts';
 import { Run } from './run.ts';
+import { withinCap } from './sub-agents.ts';
 import { replay } from './session/journal.ts';
 
 /** A query under way. Iterate it; the value that it returns is the terminal. */
@@ -66,7 +67,7 @@ class LoopQuery implements Query {
 
   constructor(options: QueryOptions) {
     this.#options = options;
-    this.#prepared = prepare(options);
+    this.#prepared = prepare(options, (child) => query(withinCap(child, this.state)));
   }
 
   get state(): LoopState | null {
@@ -177,6 +178,7 @@ class LoopQuery implements Query {
       graceMs: this.#options.abortGraceMs ?? defaultAbortGraceMs,
       notices,
       ...(this.#options.inspect === undefined ? {} : { inspect: this.#options.inspect }),
+      ...(this.#options.parent === undefined ? {} : { parent: this.#options.parent }),
       ...(this.#options.beforeEvent === undefined ? {} : { beforeEvent: this.#options.beforeEvent }),
     });
     if (this.#isClosed) {

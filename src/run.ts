@@ -1,5 +1,5 @@
 /** One query under way: the chart, its effects and its journal behind a queue that the consumer pulls from. */
-import { type Actor, type ActorOptions, createActor } from 'xstate';
+import { type Actor, type ActorOptions, type AnyActorRef, createActor } from 'xstate';
 import { agentLoop, snapshotOf } from '../machines/agent-loop.ts';
 import { type Clock, sleep } from './clock.ts';
 import type { LoopConfig } from './core/config.ts';
@@ -25,6 +25,8 @@ export interface RunOptions {
   readonly notices: readonly string[];
   /** Watches the actors: an XState inspector. */
   readonly inspect?: NonNullable<ActorOptions<typeof agentLoop>['inspect']>;
+  /** The actor that this query is a child of; its inspector watches, and `inspect` is not looked at. */
+  readonly parent?: AnyActorRef;
   /** Called before each event is written, with its index in the journal; may interrupt the run. */
   readonly beforeEvent?: (index: number, event: LoopEvent, state: LoopState) => void;
 }
@@ -85,6 +87,7 @@ export class Run {
       input: { config, start: state, autoStart: false },
       ...(options.resumes ? { snapshot: snapshotOf(state, config) } : {}),
       ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
+      ...(options.parent === undefined ? {} : { parent: options.parent, id: config.querySource }),
     });
     this.#actor.on('*', (output) => this.#emit(output));
     this.#actor.subscribe({ complete: () => this.#finish(), error: (error) => this.#fail(error) });
@@ -153,7 +156,9 @@ export class Run {
   close(): void {
     if (this.#phase === 'closed') return;
     this.#phase = 'closed';
-    this.#actor.stop();
+    // A child has no stop of its own: its chart is brought to its end, which stops what it runs.
+    if (this.#options.parent === undefined) this.#actor.stop();
+    else this.#actor.send({ type: 'abort', kind: 'interrupt', message: null, unfinished: null });
     this.#outputs.length = 0;
     this.#release();
     for (const waiter of this.#waiters.splice(0)) waiter.resolve(closed);

@@ -30,6 +30,7 @@ export interface RunFlags {
   readonly permissionMode?: PermissionMode;
   readonly allow: readonly string[];
   readonly mcpConfig: readonly string[];
+  readonly agents?: string;
   readonly cwd?: string;
   readonly verbose: boolean;
   readonly demo: boolean;
@@ -132,6 +133,7 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
     .option('--allow <rule>', "a rule that lets tools pass, 'Bash(git status)'; may be repeated", collect(rule), [])
     .option('--mcp-config <file or JSON>', 'MCP servers to start; may be repeated', collect(name), [])
+    .option('--agents <json>', 'sub-agents by name, as JSON or in a file, beside those of the agents folders', name)
     .option('--cwd <folder>', 'the folder to work in', name)
     .option('--verbose', 'show thinking and the path through the chart', false)
     .option('--no-demo', 'never run the demo')

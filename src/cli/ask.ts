@@ -1,7 +1,7 @@
 /** Questions to the person at the terminal. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
-import type { CanUseTool, PermissionAnswer } from '../tools/can-use-tool.ts';
+import type { CanUseTool, PermissionAnswer, PermissionRequest } from '../tools/can-use-tool.ts';
 import { callText } from './call-text.ts';
 import type { CliIo } from './io.ts';
 import type { Renderer } from './render.ts';
@@ -48,14 +48,15 @@ export function permissionPrompt(io: CliIo, { pause, resume }: Pick<Renderer, 'p
 
 type Suggestions = Parameters<CanUseTool>[2]['suggestions'];
 
-/** The call, why it is asked, and what "always" would mean. */
+/** The call, who wants it where it is a sub-agent, why it is asked, and what "always" would mean. */
 export function questionText(
   call: string,
-  { reason, suggestions }: { reason: string; suggestions: Suggestions },
+  { reason, suggestions, agent }: Pick<PermissionRequest, 'reason' | 'suggestions' | 'agent'>,
 ): string {
   const [always] = suggestions;
   const meaning = always === undefined ? '' : ` Always would allow ${visible(always.rule)}.`;
-  return `${call}\n${visible(reason)}${meaning}`;
+  const asker = agent === undefined ? '' : `The agent ${visible(agent)} asks. `;
+  return `${call}\n${asker}${visible(reason)}${meaning}`;
 }
 
 /** What an answer means; anything unclear is a no. */

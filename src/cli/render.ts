@@ -3,7 +3,7 @@ import type { Message } from '../core/message.ts';
 import type { Emitted } from '../core/output.ts';
 import type { Terminal } from '../core/state.ts';
 import type { RunFlags } from './arguments.ts';
-import { finalText } from './final-text.ts';
+import { finalText } from '../inspect/final-text.ts';
 import { endingOf, isGood, newDetail, type TokenBudget } from './format.ts';
 import type { CliIo } from './io.ts';
 import { TextRenderer } from './render-text.ts';

@@ -3,9 +3,11 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sessionFacts } from '../core/session-facts.ts';
 import { watchPath } from '../inspect/watch-path.ts';
+import type { Agents } from '../agents/definition.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
 import type { QueryOptions } from '../prepare.ts';
+import { agentsFor } from './agents.ts';
 import type { RunFlags } from './arguments.ts';
 import { askLine, canAsk, permissionPrompt } from './ask.ts';
 import { runDemo } from './demo/run-demo.ts';
@@ -58,6 +60,7 @@ async function converse(
   const asked = await firstPrompt(prompt, flags, io);
   if (asked === null) return exitStatus.done;
   await checkAddress(flags, io);
+  const agents = agentsFor(cwd, flags.agents, io);
   const limits = limitOptions(flags, io);
   let shown: ShownQuery | null = null;
   let spent = 0;
@@ -68,7 +71,7 @@ async function converse(
     }
     const renderer = rendererFor(flags, io);
     const options = {
-      ...optionsOf(cwd, flags, renderer, io),
+      ...optionsOf(cwd, agents, flags, renderer, io),
       ...limits,
       ...(mcpServers === null ? {} : { mcpServers }),
     };
@@ -118,7 +121,7 @@ async function withoutModel(prompt: string, flags: RunFlags, io: CliIo): Promise
   throw new UsageError(`No model can be reached, ${why}: set ANTHROPIC_API_KEY, or name a server with --base-url.`);
 }
 
-function optionsOf(cwd: string, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
+function optionsOf(cwd: string, agents: Agents, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
   const canUseTool = permissionPrompt(io, renderer);
   const verbose = (text: string): void => io.err(io.colors.dim(`[${text}]\n`));
   return {
@@ -133,6 +136,7 @@ function optionsOf(cwd: string, flags: RunFlags, renderer: Renderer, io: CliIo):
     ...(flags.maxTurns === undefined ? {} : { maxTurns: flags.maxTurns }),
     ...(flags.permissionMode === undefined ? {} : { permissionMode: flags.permissionMode }),
     ...(canUseTool === null ? {} : { canUseTool }),
+    agents,
     ...(flags.verbose ? { inspect: watchPath({ onPhase: verbose, onContinue: verbose }) } : {}),
   };
 }

@@ -5,7 +5,7 @@ import { withConversation } from './context/edit.ts';
 import { replaceMedia } from './context/media.ts';
 import { stripThinking, withoutBoundThinking } from './context/thinking.ts';
 import { estimateMessages, fixedTokens } from './context/tokens.ts';
-import { spend } from './cost.ts';
+import { spend, spendByTool } from './cost.ts';
 import type { EventOf } from './event.ts';
 import type { Failure } from './failure.ts';
 import { drawId, idAt } from './ids.ts';
@@ -16,6 +16,7 @@ import { loweredMaxTokens, retryDelay } from './recovery.ts';
 import type { AttemptEnd, LoopState, QueryAccount, ToolRun, TurnCounters } from './state.ts';
 import { mismatchNote, mismatchOf, verdictOn } from './structured-output.ts';
 import { recordOutcome, schedule, syntheticOutcome } from './tools/schedule.ts';
+import { scheduleTools } from './tools/schedule-tools.ts';
 import { isToolUseId, normaliseToolName } from './wire/blocks.ts';
 import { buildRequest, conversation, currentModel, fittingMaxTokens } from './wire/request.ts';
 
@@ -261,7 +262,7 @@ export function resendWithoutMedia(state: LoopState, _event: unknown, config: Lo
 /** Puts an outcome on its run and lets the next tools start. */
 export function recordTool(state: LoopState, event: EventOf<'tool.ended'>, config: LoopConfig): LoopState {
   const recorded = recordOutcome(state.scratch.toolRuns, event.toolUseId, event.outcome);
-  const toolRuns = schedule(recorded, state.phase === 'streaming' ? 'early' : 'all', config);
-  const recordedState = { ...state, scratch: { ...state.scratch, toolRuns } };
+  const paid = { ...state, query: spendByTool(state.query, event.outcome, config) };
+  const recordedState = scheduleTools(paid, recorded, config);
   return event.outcome.notices.reduce((shown, text) => show(shown, { type: 'notice', text }), recordedState);
 }

@@ -170,6 +170,10 @@ export interface LoopConfig {
   readonly permissionMode: PermissionMode;
   /** Tools that may run at once. Default 10. */
   readonly toolConcurrency: number;
+  /** Sub-agents that the query may start, each with a bound of its own. Default 10, as many as may run at once. */
+  readonly maxSubAgents: number;
+  /** Levels of sub-agents: 1 lets the top start them and no sub-agent start another, 0 none at all. Default 1. */
+  readonly maxAgentDepth: number;
   /** True when stop hooks exist; without any the phase is passed through with no effect. */
   readonly stopHooks: boolean;
   readonly limits: RecoveryLimits;
@@ -243,6 +247,8 @@ export const defaultConfig: LoopConfig = {
   outputBy: 'format',
   permissionMode: 'default',
   toolConcurrency: 10,
+  maxSubAgents: 10,
+  maxAgentDepth: 1,
   stopHooks: false,
   limits: defaultLimits,
   delays: { baseMs: 500, capMs: 32_000, retryAfterCapMs: 60_000, jitter: 0.25 },

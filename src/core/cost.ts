@@ -1,7 +1,7 @@
 /** What a query has cost, by the prices in its configuration, and the cap that the caller set on it. */
 import type { LoopConfig } from './config.ts';
-import { addUsage, noUsage, type Usage } from './message.ts';
-import type { LoopState, QueryAccount } from './state.ts';
+import { addSpent, addUsage, noUsage, type Usage } from './message.ts';
+import type { LoopState, QueryAccount, ToolOutcome } from './state.ts';
 
 /** Dollars for a million tokens. */
 export interface ModelPrice {
@@ -32,8 +32,7 @@ export function priceOf(price: ModelPrice, used: Usage): number {
 
 /** The account after one request was paid for, an answer, a summary or a line of the small model alike. */
 export function spend(query: QueryAccount, used: Usage, model: string, { prices }: LoopConfig): QueryAccount {
-  const price = prices[model];
-  const cost = query.cost === null || price === undefined ? null : query.cost + priceOf(price, used);
+  const cost = sum([query.cost, priceOrNull(prices[model], used)]);
   return { ...query, usage: addUsage(query.usage, used), cost };
 }
 
@@ -44,6 +43,22 @@ export function paidSmall(
   config: LoopConfig,
 ): QueryAccount {
   return usage === undefined ? query : spend(query, usage, config.smallModel ?? '', config);
+}
+
+/** As `spend`, for what a tool asked of models; what it does not price itself has the prices of the configuration. */
+export function spendByTool(query: QueryAccount, { spent, cost }: ToolOutcome, { prices }: LoopConfig): QueryAccount {
+  if (spent === undefined) return query;
+  const known = cost === undefined ? sum(spent.map(({ model, usage }) => priceOrNull(prices[model], usage))) : cost;
+  return { ...query, spentByTools: addSpent(query.spentByTools, spent), cost: sum([query.cost, known]) };
+}
+
+function priceOrNull(price: ModelPrice | undefined, usage: Usage): number | null {
+  return price === undefined ? null : priceOf(price, usage);
+}
+
+/** Null when a part is not known. */
+function sum(parts: readonly (number | null)[]): number | null {
+  return parts.reduce((all, part) => (all === null || part === null ? null : all + part), 0);
 }
 
 /** True when no further request may start: the cap is reached, or was set where something was spent without a price. */

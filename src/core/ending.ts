@@ -5,7 +5,7 @@ import { whatFills } from './context/auto-compact.ts';
 import type { EventOf } from './event.ts';
 import type { Failure } from './failure.ts';
 import { emptyScratch } from './initial-state.ts';
-import type { Message } from './message.ts';
+import { type Message, totalUsage } from './message.ts';
 import { failureIn, isVerdict, shownFailure } from './recovery.ts';
 import type {
   CompletedOutcome,
@@ -41,7 +41,7 @@ function finish(state: LoopState, ending: Ending, terminalOf: (facts: TerminalFa
   const shown = failure === null ? state : show(state, { type: 'error', failure });
   const terminal = terminalOf({
     turns: state.carried.turnCount,
-    usage: state.query.usage,
+    usage: totalUsage(state.query),
     cost: state.query.cost,
     output: fittingOutput(state),
     modelCalls: state.query.modelCalls,

@@ -1,5 +1,6 @@
 /** `escapement/core`: the loop as a pure function. Imports nothing; runs wherever JavaScript runs. */
 export { bound, type Bound } from './bound.ts';
+export { boundWithSubAgents, type TreeBound } from './bound-tree.ts';
 export {
   defaultConfig,
   defaultLayers,
@@ -32,6 +33,7 @@ export type {
   DocumentBlock,
   ImageBlock,
   Message,
+  ModelUsage,
   Origin,
   RedactedThinkingBlock,
   ServerToolResultBlock,

@@ -118,6 +118,8 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
       outputMismatches: 0,
       usage: noUsage,
       cost: 0,
+      spentByTools: [],
+      subAgents: 0,
       modelCalls: 0,
       summaryCalls: 0,
     },

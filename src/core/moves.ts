@@ -25,7 +25,8 @@ import { isRefusedPlan, rememberRefused } from './refused-summaries.ts';
 import { isLive, phaseEffects } from './running.ts';
 import { prefixHashOf } from './session-facts.ts';
 import type { Compaction, LoopState, ToolRun, ToolSpec } from './state.ts';
-import { isRunning, schedule, syntheticOutcome } from './tools/schedule.ts';
+import { isRunning, syntheticOutcome } from './tools/schedule.ts';
+import { scheduleTools } from './tools/schedule-tools.ts';
 
 /** The answer of an effect that nobody waits for any more: a dropped attempt, an abandoned tool, a finished query. */
 export function isLate(state: LoopState, event: LoopEvent): boolean {
@@ -104,8 +105,7 @@ export function compactionFailed(state: LoopState, event: EventOf<'compact.faile
 
 export function startTools(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
   const kept = keepAnswer(state, 'whole');
-  const toolRuns = schedule(kept.scratch.toolRuns, 'all', config);
-  return { ...kept, scratch: { ...kept.scratch, toolRuns } };
+  return scheduleTools(kept, kept.scratch.toolRuns, config);
 }
 
 /** Gives the phase that follows an effect of its own. */
@@ -228,7 +228,7 @@ export function resumeTools(before: LoopState, _event: unknown, config: LoopConf
     query = drawn;
     return { ...run, effectId: `runTool-${id}` };
   });
-  return { ...state, query, scratch: { ...state.scratch, toolRuns: schedule(resumed, 'all', config) } };
+  return scheduleTools({ ...state, query }, resumed, config);
 }
 
 const interruptedSentence =

@@ -1,7 +1,7 @@
 /** What only one iteration needs: the attempt, its blocks, its tools. */
 import type { Failure } from './failure.ts';
 import type { Json, JsonObject } from './json.ts';
-import type { AssistantBlock, Message, ToolResultBlock, Usage, UserBlock } from './message.ts';
+import type { AssistantBlock, Message, ModelUsage, ToolResultBlock, Usage, UserBlock } from './message.ts';
 import type { ContextChange } from './tools/context.ts';
 
 /** One request for the answer of an iteration. */
@@ -85,6 +85,8 @@ export interface ToolVerdict {
   readonly readOnly: boolean;
   /** May run again after a crash although it is not read-only. */
   readonly replaySafe: boolean;
+  /** Starts a sub-agent: counted against `maxSubAgents`. */
+  readonly startsAgent?: boolean;
 }
 
 /** Where a text is kept, and how long it is. */
@@ -113,6 +115,10 @@ export interface ToolOutcome {
   readonly stop: string | null;
   /** The user denied and wants the turn to end. */
   readonly interrupt: boolean;
+  /** What models used on behalf of the call: those of a sub-agent. */
+  readonly spent?: readonly ModelUsage[];
+  /** Dollars for `spent`; null: not known; left out: by the prices of the configuration. */
+  readonly cost?: number | null;
 }
 
 export interface ToolDecision {

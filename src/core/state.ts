@@ -1,6 +1,6 @@
 /** The whole of a query between two events: plain JSON, the same after `JSON.parse(JSON.stringify(state))`. */
 import type { Failure } from './failure.ts';
-import type { Message, Usage, UserBlock } from './message.ts';
+import type { Message, ModelUsage, Usage, UserBlock } from './message.ts';
 import type { ModelLimits } from './config.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Output } from './output.ts';
@@ -78,7 +78,7 @@ export type CompletedOutcome =
 export interface TerminalFacts {
   /** Turns begun, the last one included. */
   readonly turns: number;
-  /** Everything the query paid for: answers, dropped attempts, summaries, lines of the small model. */
+  /** Everything the query paid for: answers, dropped attempts, summaries, lines of the small model, its sub-agents. */
   readonly usage: Usage;
   /** The same in dollars; null when something was asked of a model whose price is not known. */
   readonly cost: number | null;
@@ -248,9 +248,14 @@ export interface QueryAccount {
   readonly tokenRatio: number;
   /** Final answers that did not fit the schema and were asked for again. */
   readonly outputMismatches: number;
+  /** Of the query's own requests; what tools spent stands apart, since other models may have been asked. */
   readonly usage: Usage;
-  /** Dollars for `usage`; null once a model without a known price was asked. */
+  /** What tools used of models (sub-agents), model by model. It counts against no token budget. */
+  readonly spentByTools: readonly ModelUsage[];
+  /** Dollars for both; null once a model without a known price was asked. */
   readonly cost: number | null;
+  /** Sub-agents that were started. */
+  readonly subAgents: number;
   readonly modelCalls: number;
   readonly summaryCalls: number;
 }

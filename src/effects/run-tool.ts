@@ -34,6 +34,7 @@ export function runTool(given: RunToolDeps): EffectRunner<'runTool'> {
     const ran = await runPipeline({ toolUseId, name, input, shared: context, decisions }, deps, {
       clock: io.clock,
       signal: io.signal,
+      ...(io.actor === undefined ? {} : { actor: io.actor }),
       progress: progress.show,
       notice: (sentence) => {
         progress.note(sentence);

@@ -89,10 +89,12 @@ export interface Hooks {
   readonly preToolUse: readonly PreToolUseHook[];
   readonly postToolUse: readonly PostToolUseHook[];
   readonly stop: readonly StopHook[];
+  /** In place of `stop` where the query is one of a sub-agent (`querySource: 'agent:...'`). */
+  readonly subagentStop: readonly StopHook[];
 }
 
 /** No hooks at all. */
-export const noHooks: Hooks = { preToolUse: [], postToolUse: [], stop: [] };
+export const noHooks: Hooks = { preToolUse: [], postToolUse: [], stop: [], subagentStop: [] };
 
 // Hooks are foreign code: what they answer is checked, and an unknown key is nonsense (a misspelt `deny` must not pass).
 

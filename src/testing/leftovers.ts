@@ -1,6 +1,6 @@
 /** What a query may not leave behind: timers, abort listeners, child processes. */
 import { getEventListeners } from 'node:events';
-import type { Hooks } from '../hooks/hook.ts';
+import type { Hooks, StopHook } from '../hooks/hook.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 
@@ -55,11 +55,15 @@ export class Leftovers {
   }
 
   /** The same hooks, their signals watched. */
-  watchHooks({ preToolUse = [], postToolUse = [], stop = [] }: Partial<Hooks>): Hooks {
+  watchHooks({ preToolUse = [], postToolUse = [], stop = [], subagentStop = [] }: Partial<Hooks>): Hooks {
     const watch = (signal: AbortSignal, name: string): AbortSignal => {
       this.watch(signal, `the hook ${name}`);
       return signal;
     };
+    const watchStop = (hook: StopHook): StopHook => ({
+      ...hook,
+      run: (view, signal) => hook.run(view, watch(signal, hook.name)),
+    });
     return {
       preToolUse: preToolUse.map((hook) => ({
         ...hook,
@@ -69,7 +73,8 @@ export class Leftovers {
         ...hook,
         run: (call, signal) => hook.run(call, watch(signal, hook.name)),
       })),
-      stop: stop.map((hook) => ({ ...hook, run: (view, signal) => hook.run(view, watch(signal, hook.name)) })),
+      stop: stop.map(watchStop),
+      subagentStop: subagentStop.map(watchStop),
     };
   }
 

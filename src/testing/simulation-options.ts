@@ -18,6 +18,7 @@ export type SimulatedQueryOptions = Partial<
   Pick<
     QueryOptions,
     | 'tools'
+    | 'agents'
     | 'cwd'
     | 'additionalRoots'
     | 'rules'

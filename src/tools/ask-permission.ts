@@ -101,7 +101,8 @@ async function judge(
     // A denial has ended the call before.
     hook: hook === 'deny' ? 'ask' : hook,
     hookReason: hooks?.reason ?? null,
-    readOnly: says(tool.isReadOnly, input.parsed),
+    // A sub-agent changes nothing by itself: its calls are judged one by one, in a mode no wider than this one.
+    readOnly: says(tool.isReadOnly, input.parsed) || says(tool.startsAgent, input.parsed),
     edit: says(tool.isEdit, input.parsed),
   });
   return { input, subject, verdict, outside: opinion.behavior === 'ask' };

@@ -1,4 +1,5 @@
 /** One tool call on its way through the pipeline: what comes with it, and what it may use. */
+import type { AnyActorRef } from 'xstate';
 import type { Clock } from '../clock.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { ToolDecision, ToolOutcome } from '../core/state.ts';
@@ -48,6 +49,8 @@ export interface ToolCall {
 export interface CallIo {
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** The actor that runs the call; left out outside of the chart. */
+  readonly actor?: AnyActorRef;
   /** Newest output of the tool. */
   readonly progress: (text: string) => void;
   /** A hook or a permission decided; told before the tool runs. */
@@ -85,6 +88,7 @@ export function scopeOf(tool: Tool, call: ToolCall, deps: PipelineDeps, io: Call
     isHidden: hiddenBy(allRules(deps, call), ruleNames(tool), deps.cwd),
     shared: call.shared,
     progress: () => undefined,
+    actor: io.actor ?? null,
   };
   return { tool, call, deps, io, context };
 }

@@ -71,6 +71,7 @@ function verdictOf(tool: Tool | undefined, input: Json): ToolVerdict {
       concurrencySafe: says(tool.isConcurrencySafe, parsed.data),
       readOnly: says(tool.isReadOnly, parsed.data),
       replaySafe: says(tool.isReplaySafe, parsed.data),
+      ...(says(tool.startsAgent, parsed.data) ? { startsAgent: true } : {}),
     };
   } catch {
     // A schema with asynchronous checks throws here: what cannot be said at once is no.

@@ -50,8 +50,9 @@ function returned({ tool }: CallScope, value: unknown): ToolOutcome {
   const output = checkOutput(value);
   if (output === null)
     return errorOutcome('run', `${tool.name} returned neither text nor content blocks: a bug of the tool.`);
-  const { content, isError, cancelsSiblings, contextChanges, attachments } = output;
-  return attach({ ...outcomeOf('run', content, isError), cancelsSiblings, contextChanges }, attachments);
+  const { content, isError, cancelsSiblings, contextChanges, attachments, spent, cost } = output;
+  const paid = spent.length === 0 ? {} : { spent, ...(cost === undefined ? {} : { cost }) };
+  return attach({ ...outcomeOf('run', content, isError), ...paid, cancelsSiblings, contextChanges }, attachments);
 }
 
 /** The outcome with what the model gets of it: images scaled down, a text over the limit in the store. */

@@ -76,6 +76,7 @@ describe('options of the flags', () => {
     outputFormat: 'text',
     fallbackModel: [],
     allow: [],
+    mcpConfig: [],
     verbose: false,
     demo: true,
   };

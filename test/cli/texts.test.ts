@@ -6,7 +6,7 @@ import { demoFiles, buggyFile } from '../../src/cli/demo/files.ts';
 import { firstLine, report, verdict } from '../../src/cli/demo/report.ts';
 import { newLines, oldLine } from '../../src/cli/demo/script.ts';
 import { statusOf } from '../../src/cli/exit-status.ts';
-import { finalText } from '../../src/cli/final-text.ts';
+import { finalText } from '../../src/inspect/final-text.ts';
 import { formatTime, newDetail, summaryLine, toolLine } from '../../src/cli/format.ts';
 import { wantsColor } from '../../src/cli/io.ts';
 import { visible, visibleProse } from '../../src/cli/visible.ts';
@@ -161,6 +161,9 @@ describe('the call that is asked about', () => {
       'Bash ls\nIt may. Always would allow Bash(ls).',
     );
     expect(questionText('Bash ls', { reason: 'It may.', suggestions: [] })).toBe('Bash ls\nIt may.');
+    expect(questionText('Bash ls', { reason: 'It may.', suggestions: [], agent: 'scout' })).toBe(
+      'Bash ls\nThe agent scout asks. It may.',
+    );
   });
 
   it.each([

@@ -51,6 +51,8 @@ describe('the table of options', () => {
       headers: true,
       tools: true,
       mcpServers: true,
+      agents: true,
+      journalOf: true,
       cwd: true,
       additionalRoots: true,
       rules: true,
@@ -66,6 +68,7 @@ describe('the table of options', () => {
       journal: true,
       resume: true,
       inspect: true,
+      parent: true,
       beforeEvent: true,
       deps: true,
     };

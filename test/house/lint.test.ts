@@ -58,6 +58,10 @@ const forbidden: readonly (readonly [string, string])[] = [
     ['src/model', `import '../${folder}/file.ts';`] as const,
     ['src/model/stream', `import '../../${folder}/file.ts';`] as const,
   ]),
+  ...['effects', 'hooks', 'session', 'model', 'inspect', 'cli', 'testing'].flatMap((folder) => [
+    ['src/agents', `import '../${folder}/file.ts';`] as const,
+    ['src/agents/files', `import '../../${folder}/file.ts';`] as const,
+  ]),
   ['src/model', `import 'zod';`],
   ['src/model', `import '@anthropic-ai/other';`],
   ['src/model', `import 'xstate';`],
