@@ -9,7 +9,18 @@ export { ingestMessages, type LooseMessage } from './core/wire/ingest.ts';
 export { type ActorHost, loopActors, performEffect } from './effects/actors.ts';
 export type { AttachmentProvider } from './effects/collect-attachments.ts';
 export type { EffectIo, EffectRunner, EffectRunners } from './effects/io.ts';
-export type { Hooks, PostToolUseHook, PreToolUseHook, StopHook } from './hooks/hook.ts';
+export type {
+  AfterAnswerHook,
+  Hooks,
+  NotificationHook,
+  PostCompactHook,
+  PostToolUseHook,
+  PreCompactHook,
+  PreToolUseHook,
+  SessionStartHook,
+  StopHook,
+  UserPromptSubmitHook,
+} from './hooks/hook.ts';
 export { hasCredentials } from './model/client.ts';
 export { costOf } from './model/prices.ts';
 export type { CallIo, CallModel, CallPurpose, StreamEvent } from './model/transport.ts';
@@ -18,6 +29,9 @@ export { type LoopParts, loopParts, type QueryDeps, type QueryOptions } from './
 export { query, type Query } from './query.ts';
 export { type Journal, type MemoryJournal, memoryJournal, type RecordedQuery, replay } from './session/journal.ts';
 export { resume } from './session/resume.ts';
+export { loadSettings, type LoadSettingsOptions } from './settings/load.ts';
+export type { Settings } from './settings/settings.ts';
+export { createTrust, type Trust } from './settings/trust.ts';
 export { builtInTools } from './tools/builtin/index.ts';
 export type { CanUseTool, PermissionAnswer, PermissionRequest } from './tools/can-use-tool.ts';
 export { createFileStore, createMemoryStore, type ResultStore } from './tools/result-store.ts';

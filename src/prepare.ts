@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { ActorOptions } from 'xstate';
 import type { agentLoop } from '../machines/agent-loop.ts';
+import { Background } from './background.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { defaultConfig, type Layer, type LoopConfig } from './core/config.ts';
 import type { LoopEvent } from './core/event.ts';
@@ -24,6 +25,8 @@ import { type ClientOptions, createClient } from './model/client.ts';
 import { findLimits, tableLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
 import { checkCompact, loopOptionsOf } from './host-options.ts';
+import { QueryHooks } from './query-hooks.ts';
+import { readOwnSettings, type SettingsOptions } from './with-settings.ts';
 import { checkOptions, type LoopOptions, toLoopConfig } from './options.ts';
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
 import { checkMessages, checkRecorded } from './session/schemas.ts';
@@ -52,7 +55,7 @@ export interface QueryDeps {
   readonly clock?: Clock;
 }
 
-export interface QueryOptions extends LoopOptions, ClientOptions, Omit<QueryStart, 'seed' | 'tools'> {
+export interface QueryOptions extends LoopOptions, ClientOptions, SettingsOptions, Omit<QueryStart, 'seed' | 'tools'> {
   /** Default: the built-in tools, which work in `cwd`. */
   readonly tools?: readonly Tool[];
   /** Folder that the tools work in. Default: the current one. */
@@ -93,6 +96,12 @@ export interface QueryOptions extends LoopOptions, ClientOptions, Omit<QueryStar
 export interface Prepared {
   /** Asks the server for the limits of the models, then everything is known. */
   readonly resolve: () => Promise<Resolved>;
+  readonly hooks: QueryHooks;
+  readonly background: Background;
+  /** The options with what settings files add. */
+  readonly options: QueryOptions;
+  /** For the consumer, before anything else. */
+  readonly notices: readonly string[];
 }
 
 interface Resolved {
@@ -108,26 +117,31 @@ interface Resolved {
  *
  * @throws TypeError with one sentence for an option or a tool that cannot be used, or a folder that is not there.
  */
-export function prepare(options: QueryOptions): Prepared {
+export function prepare(given: QueryOptions): Prepared {
+  checkOptions(loopOptionsOf(given));
+  const { options, notices } = readOwnSettings(given);
   const loopOptions = loopOptionsOf(options);
-  checkOptions(loopOptions);
   checkCompact(options);
   if (options.messages !== undefined) checkMessages(options.messages);
   if (options.resume !== undefined) checkRecorded(options.resume);
   const parts = partsOf(options);
   return {
+    hooks: parts.queryHooks,
+    background: parts.background,
+    options,
+    notices,
     async resolve() {
       const models = [loopOptions.model ?? defaultConfig.models[0]!, ...(loopOptions.fallbackModels ?? [])];
       const config = toLoopConfig(loopOptions, {
         modelLimits: await limitsFor(options, loopOptions, models, parts.client),
-        stopHooks: parts.hooks.stop.length > 0,
+        stopHooks: stopHooksOf(parts.hooks, loopOptions.querySource).length > 0,
         microcompactor: options.deps?.microcompact ?? null,
       });
       return {
         config,
         runners: runnersOf(options, parts, config.smallModel),
         journal: options.journal ?? memoryJournal(),
-        clock: options.deps?.clock ?? systemClock,
+        clock: parts.clock,
         start: { ...(await fitStart(startOf(options), parts.scaleImage)), tools: parts.registry.specs() },
       };
     },
@@ -141,6 +155,9 @@ export const defaultAbortGraceMs = 2_000;
 interface Parts {
   readonly registry: ToolRegistry;
   readonly hooks: Hooks;
+  readonly queryHooks: QueryHooks;
+  readonly background: Background;
+  readonly clock: Clock;
   readonly client: () => ReturnType<typeof createClient>;
   readonly callModel: CallModel;
   readonly scaleImage: ScaleImage;
@@ -158,9 +175,15 @@ function partsOf(options: QueryOptions): Parts {
       ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
     });
+  const clock = options.deps?.clock ?? systemClock;
+  const hooks = { ...noHooks, ...options.hooks };
+  const background = new Background(clock, options.log ?? (() => {}));
   return {
     registry: createRegistry(options.tools ?? builtInTools()),
-    hooks: { ...noHooks, ...options.hooks },
+    hooks,
+    queryHooks: new QueryHooks({ hooks, background, clock, cwd }),
+    background,
+    clock,
     client,
     callModel: options.deps?.callModel ?? transport(),
     scaleImage: options.deps?.scaleImage ?? scaleWithSharp,
@@ -170,11 +193,12 @@ function partsOf(options: QueryOptions): Parts {
 }
 
 function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | null): EffectRunners {
-  const { registry, hooks, callModel, scaleImage, cwd, roots } = parts;
+  const { registry, hooks, queryHooks, callModel, scaleImage, cwd, roots } = parts;
+  const querySource = options.querySource ?? defaultConfig.querySource;
   return {
     streamModel: streamModel({ callModel, verdictOf: registry.verdictOf }),
-    compact: options.deps?.compact ?? compact({ callModel }),
-    runStopHooks: runStopHooks({ hooks: hooks.stop }),
+    compact: queryHooks.compacting(options.deps?.compact ?? compact({ callModel })),
+    runStopHooks: runStopHooks({ hooks: stopHooksOf(hooks, querySource), cwd, querySource }),
     collectAttachments: collectAttachments({
       providers: options.attachments ?? [],
       registry: () => registry,
@@ -185,6 +209,7 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
       hooks,
       rules: options.rules ?? [],
       canUseTool: options.canUseTool ?? null,
+      asking: queryHooks.asking,
       store: options.resultStore ?? createFileStore(join(tmpdir(), 'escapement', randomUUID())),
       scaleImage,
       cwd,
@@ -195,6 +220,11 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
     summarizeToolUse: summarizeToolUse({ callModel, smallModel }),
     summarizeSpan: summarizeSpan({ callModel }),
   };
+}
+
+/** Sub-agents have SubagentStop in the place of Stop. */
+function stopHooksOf(hooks: Hooks, querySource: string | undefined): Hooks['stop'] {
+  return querySource?.startsWith('agent:') === true ? hooks.subagentStop : hooks.stop;
 }
 
 /** What a host of one's own needs to run the loop without `query()`. */

@@ -15,6 +15,8 @@ export interface Query extends AsyncGenerator<Emitted, Terminal, void> {
   readonly state: LoopState | null;
   /** How the query ended; null while it has not. For consumers whose `for await` drops the return value. */
   readonly terminal: Terminal | null;
+  /** Resolves when the hooks that nobody waits for have ended, those after the answer included. Never rejects. */
+  readonly background: Promise<void>;
   /** User messages that were accepted and are not in the history: hand them to the next query as `queued`. */
   readonly queued: readonly QueuedMessage[];
   /** Says something without interrupting: it is delivered behind the next tool results, or left in `queued`. */
@@ -55,13 +57,15 @@ class LoopQuery implements Query {
   readonly #early: ((run: Run) => void)[] = [];
   /** Messages that came before the run began; none of them is lost if it never does. */
   readonly #said: QueuedMessage[] = [];
+  /** Aborts the hooks before the first call. */
+  readonly #starting = new AbortController();
   #isClosed = false;
   #drawnSeed: string | null = null;
   #messages = 0;
 
   constructor(options: QueryOptions) {
-    this.#options = options;
     this.#prepared = prepare(options);
+    this.#options = this.#prepared.options;
   }
 
   get state(): LoopState | null {
@@ -70,6 +74,10 @@ class LoopQuery implements Query {
 
   get terminal(): Terminal | null {
     return this.state?.terminal ?? null;
+  }
+
+  get background(): Promise<void> {
+    return this.#prepared.background.settled();
   }
 
   get queued(): readonly QueuedMessage[] {
@@ -81,7 +89,8 @@ class LoopQuery implements Query {
     this.#run ??= this.#begin();
     const run = await this.#run;
     const result = await run.next();
-    if (result.done === true) this.#unsubscribe();
+    if (result.done === true) this.#end(run);
+    else this.#prepared.hooks.shown(result.value, run.state);
     return result;
   }
 
@@ -112,11 +121,13 @@ class LoopQuery implements Query {
 
   submit(content: string | readonly UserBlock[]): string {
     const message = this.#message(content);
+    this.#starting.abort();
     this.#tell((run) => run.abort('submit', message));
     return message.id;
   }
 
   interrupt(): void {
+    this.#starting.abort();
     this.#tell((run) => run.abort('interrupt', null));
   }
 
@@ -160,9 +171,27 @@ class LoopQuery implements Query {
       return run;
     }
     this.#started = run;
+    for (const notice of this.#prepared.notices) run.notice(notice);
+    this.#prepared.background.reportTo((text) => run.notice(text));
     this.#subscribe(run);
-    run.start(resume === undefined ? { type: 'query.started', blocked: null } : { type: 'query.resumed' });
+    await this.#openQuery(run);
     return run;
+  }
+
+  /** The hooks before the first call are asked while the query can be aborted already. */
+  async #openQuery(run: Run): Promise<void> {
+    const said = await this.#prepared.hooks.beforePrompt(this.#options, run.state, this.#starting.signal);
+    for (const notice of said?.notices ?? []) run.notice(notice);
+    if (this.#options.resume !== undefined) run.start({ type: 'query.resumed' });
+    else if (said === null) run.start({ type: 'query.started', blocked: null });
+    else run.start({ type: 'query.started', blocked: said.blocked, contexts: said.contexts });
+  }
+
+  #end(run: Run): void {
+    this.#unsubscribe();
+    const { terminal } = run.state;
+    if (terminal === null || terminal.reason.startsWith('aborted_')) this.#prepared.background.stop();
+    else this.#prepared.hooks.ended(run.state, this.#options.querySource);
   }
 
   /** Aborts and messages that came before the start are told first: an aborted query makes no call. */
@@ -177,6 +206,7 @@ class LoopQuery implements Query {
 
   readonly #onAbort = (): void => {
     const { signal } = this.#options;
+    this.#starting.abort();
     if (signal !== undefined) this.#started?.abort(abortKind(signal), null);
   };
 
@@ -186,6 +216,9 @@ class LoopQuery implements Query {
   }
 
   #close(): void {
+    this.#starting.abort();
+    // What was started after the answer outlives a generator that is closed when it is done already.
+    if (!this.#isClosed) this.#prepared.background.stop();
     this.#unsubscribe();
     this.#started?.close();
   }

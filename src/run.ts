@@ -106,6 +106,11 @@ export class Run {
     this.#pump();
   }
 
+  /** Shows the consumer a sentence that no event carries. */
+  notice(text: string): void {
+    this.#observe({ type: 'notice', text });
+  }
+
   next(): Promise<Result> {
     if (this.#phase === 'closed') return Promise.resolve(closed);
     return new Promise((resolve, reject) => {

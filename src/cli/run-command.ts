@@ -5,6 +5,8 @@ import { sessionFacts } from '../core/session-facts.ts';
 import { watchPath } from '../inspect/watch-path.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
 import type { QueryOptions } from '../prepare.ts';
+import type { Settings } from '../settings/settings.ts';
+import { withSettings } from '../with-settings.ts';
 import type { RunFlags } from './arguments.ts';
 import { askLine, canAsk, permissionPrompt } from './ask.ts';
 import { runDemo } from './demo/run-demo.ts';
@@ -13,6 +15,7 @@ import { type CliIo, UsageError } from './io.ts';
 import { whyUnreachable } from './reach.ts';
 import { isForPeople, type Renderer, rendererFor } from './render.ts';
 import { runQuery, type ShownQuery } from './run-query.ts';
+import { askTrust, readSettings, tellSettings } from './settings.ts';
 import { readPiped } from './stdin.ts';
 
 const defaultModel = 'claude-sonnet-5-5';
@@ -26,20 +29,23 @@ export async function runCommand(prompt: string, flags: RunFlags, io: CliIo): Pr
   });
   try {
     const cwd = folderOf(flags, io);
+    const settings = readSettings(cwd, flags, io);
     const isReachable = hasCredentials() || hasBaseUrl(flags.baseUrl);
-    return await (isReachable ? withModel(prompt, cwd, flags, io) : withoutModel(prompt, flags, io));
+    return await (isReachable ? withModel(prompt, cwd, settings, flags, io) : withoutModel(prompt, flags, io));
   } finally {
     stopListening();
   }
 }
 
-async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo): Promise<number> {
+async function withModel(prompt: string, cwd: string, known: Settings, flags: RunFlags, io: CliIo): Promise<number> {
   if (flags.interactive && !(isForPeople(flags) && canAsk(io))) {
     throw new UsageError('--interactive needs a terminal and the output format text.');
   }
   const asked = await firstPrompt(prompt, flags, io);
   if (asked === null) return exitStatus.done;
   await checkAddress(flags, io);
+  const settings = await askTrust(known, cwd, flags, io);
+  tellSettings(settings, flags, io);
   let shown: ShownQuery | null = null;
   for (let next: string | null = asked; next !== null; next = await nextPrompt(shown, flags, io)) {
     const compact = compactCommand(next);
@@ -47,7 +53,7 @@ async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo
       throw new UsageError('There is nothing to compact yet: /compact shortens a conversation that has begun.');
     }
     const renderer = rendererFor(flags, io);
-    const options = optionsOf(cwd, flags, renderer, io);
+    const options = withSettings(optionsOf(cwd, settings, flags, renderer, io), settings);
     const before: Partial<QueryOptions> = shown === null ? {} : historyOf(shown);
     const asks = compact === null ? { prompt: next } : { compact };
     shown = await runQuery({ ...options, ...before, ...asks }, renderer, io);
@@ -89,11 +95,11 @@ async function withoutModel(prompt: string, flags: RunFlags, io: CliIo): Promise
   throw new UsageError(`No model can be reached, ${why}: set ANTHROPIC_API_KEY, or name a server with --base-url.`);
 }
 
-function optionsOf(cwd: string, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
+function optionsOf(cwd: string, settings: Settings, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
   const canUseTool = permissionPrompt(io, renderer);
   const verbose = (text: string): void => io.err(io.colors.dim(`[${text}]\n`));
   return {
-    model: flags.model ?? defaultModel,
+    model: flags.model ?? settings.model?.value ?? defaultModel,
     fallbackModels: [...flags.fallbackModel],
     querySource: 'repl',
     cwd,
