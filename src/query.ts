@@ -189,8 +189,11 @@ class LoopQuery implements Query {
 
   #end(run: Run): void {
     this.#unsubscribe();
+    const { background } = this.#prepared;
+    // Nobody reads what the query shows any more.
+    background.reportTo(this.#options.log ?? (() => {}));
     const { terminal } = run.state;
-    if (terminal === null || terminal.reason.startsWith('aborted_')) this.#prepared.background.stop();
+    if (terminal === null || terminal.reason.startsWith('aborted_')) background.stop();
     else this.#prepared.hooks.ended(run.state, this.#options.querySource);
   }
 

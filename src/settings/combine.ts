@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { PermissionMode } from '../core/config.ts';
+import { count } from '../core/text.ts';
 import { readHooks } from './read-hooks.ts';
 import type { ReadSettings } from './load.ts';
 import { readRule } from './read-rule.ts';
@@ -18,8 +19,8 @@ export interface CombineFacts {
 }
 
 const modes: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'];
-/** Modes that let nothing pass that would be asked by default. */
-const strictModes: readonly PermissionMode[] = ['default', 'plan', 'dontAsk'];
+/** The mode that lets nothing pass which another would not: the only one that an untrusted repository may choose. */
+const strictest = 'plan' satisfies PermissionMode;
 const behaviors = ['deny', 'ask', 'allow'] as const;
 
 /** All levels together; `files` stand in the order of their strength. */
@@ -54,20 +55,20 @@ function isTrusted({ level }: Pick<ReadSettings, 'level'>, { trusted }: CombineF
 
 /** What counts of a repository that is not trusted, apart from its deny and ask rules: what makes the session stricter. */
 function restrained({ settings }: ReadSettings): ReadSettings['settings'] {
-  const mode = settings.permissions?.defaultMode;
-  return strictModes.some((strict) => strict === mode) ? { permissions: { defaultMode: mode } } : {};
+  return settings.permissions?.defaultMode === strictest ? { permissions: { defaultMode: strictest } } : {};
 }
 
 /** What a repository would get if it were trusted. */
 function withheldOf({ file, settings }: ReadSettings): readonly string[] {
   const { permissions = {}, hooks = {}, env = {}, model } = settings;
   const commands = Object.values(hooks).flatMap((entries) => entries.flatMap((entry) => entry.hooks)).length;
-  const isLoose =
-    permissions.defaultMode !== undefined && !strictModes.some((mode) => mode === permissions.defaultMode);
+  const mode = permissions.defaultMode ?? 'default';
+  const isLoose = mode !== 'default' && mode !== strictest;
+  const allowed = (permissions.allow ?? []).length;
   const parts = [
-    commands > 0 ? [`${commands} command ${commands === 1 ? 'hook' : 'hooks'}`] : [],
-    (permissions.allow ?? []).length > 0 ? [`${permissions.allow?.length} allow rules`] : [],
-    isLoose ? [`the permission mode ${permissions.defaultMode}`] : [],
+    commands > 0 ? [count(commands, 'command hook')] : [],
+    allowed > 0 ? [count(allowed, 'allow rule')] : [],
+    isLoose ? [`the permission mode ${mode}`] : [],
     (permissions.additionalDirectories ?? []).length > 0 ? ['additional folders'] : [],
     Object.keys(env).length > 0 ? ['environment variables'] : [],
     model === undefined ? [] : ['a model'],
