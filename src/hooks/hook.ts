@@ -180,7 +180,7 @@ export interface NotificationHook extends CauseHookBase {
 }
 
 /** What background work after an answer is told. */
-export interface AnswerView extends HookSession {
+interface AnswerView extends HookSession {
   readonly outcome: CompletedOutcome;
   /** The conversation at the end of the query. */
   readonly messages: readonly Message[];

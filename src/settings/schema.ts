@@ -13,7 +13,7 @@ const command = z.looseObject({
 const matchers = z.array(z.object({ matcher: z.string().optional(), hooks: z.array(command) }));
 
 /** What is read of a file. Strict about what is used, whatever else stands there. */
-export const settingsSchema = z.object({
+const settingsSchema = z.object({
   permissions: z
     .object({
       allow: texts.optional(),

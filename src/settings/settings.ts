@@ -5,7 +5,7 @@ import type { CommandHook } from '../hooks/command/events.ts';
 import type { SettingsLevel } from './places.ts';
 
 /** Where a part of the settings stands. */
-export interface SettingsOrigin {
+interface SettingsOrigin {
   readonly level: SettingsLevel;
   /** Absolute path of the file; `--settings` for JSON that was given by hand. */
   readonly file: string;

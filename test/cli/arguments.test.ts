@@ -12,6 +12,7 @@ describe('arguments', () => {
         outputFormat: 'text',
         fallbackModel: [],
         allow: [],
+        trust: false,
         verbose: false,
         demo: true,
       },
@@ -38,6 +39,9 @@ describe('arguments', () => {
       'Read',
       '--cwd',
       '/tmp',
+      '--settings',
+      'mine.json',
+      '--trust',
       '--verbose',
       '--no-demo',
       '--profile',
@@ -59,6 +63,8 @@ describe('arguments', () => {
         maxTurns: 7,
         permissionMode: 'plan',
         allow: ['Bash(git *)', 'Read'],
+        settings: 'mine.json',
+        trust: true,
         cwd: '/tmp',
         verbose: true,
         demo: false,
@@ -66,6 +72,19 @@ describe('arguments', () => {
         contextWindow: 9,
       },
     });
+  });
+
+  it('reads the options of hooks, which a query has too, before and behind the command', () => {
+    const flags = { cwd: '/tmp', settings: '{}', trust: true, json: true };
+    expect(parseArguments(['hooks', '--cwd', '/tmp', '--settings', '{}', '--trust', '--json'])).toEqual({
+      name: 'hooks',
+      flags,
+    });
+    expect(parseArguments(['--cwd', '/tmp', '--settings', '{}', '--trust', 'hooks', '--json'])).toEqual({
+      name: 'hooks',
+      flags,
+    });
+    expect(parseArguments(['hooks'])).toEqual({ name: 'hooks', flags: { trust: false, json: false } });
   });
 
   it('forgets between two calls', () => {
