@@ -1,5 +1,5 @@
 /** Settings files as people have them for Claude Code, unmodified, in a repository of their own with real processes. */
-import { cpSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -99,6 +99,61 @@ describe('settings files of Claude Code', () => {
     expect(messages.filter((one) => one.role === 'user' && one.origin === 'stop_hook')).toHaveLength(1);
     expect(notices.some((notice) => notice.endsWith('tests are red'))).toBe(true);
     expect(readFileSync(join(cwd, 'add.mjs'), 'utf8')).toBe(fixed);
+  });
+
+  it('end the query by continue: false before or after a tool, with a result for every call (B19)', async () => {
+    const over = JSON.stringify({ continue: false, stopReason: 'enough for today' });
+    const script: ModelEntry[] = [
+      {
+        stream: [
+          { tool: 'Bash', id: 't1', input: { command: 'echo first > first' } },
+          { tool: 'Bash', id: 't2', input: { command: 'echo second > second' } },
+          { stop: 'tool_use' },
+        ],
+      },
+      done,
+    ];
+    for (const event of ['PreToolUse', 'PostToolUse']) {
+      const cwd = copyOf('until-tests-pass');
+      const hooks = { [event]: [{ matcher: 'Bash', hooks: [{ type: 'command', command: `echo '${over}'` }] }] };
+      const { terminal, messages, requests } = await run(cwd, script, {
+        settingSources: [],
+        settings: { hooks },
+        permissionMode: 'bypassPermissions',
+      });
+      expect(terminal).toMatchObject({ reason: 'hook_stopped', detail: 'enough for today' });
+      expect(requests).toHaveLength(1);
+      const results = messages.flatMap((one) => (one.role === 'user' ? one.content : []));
+      const ids = results.flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id] : []));
+      expect(ids).toEqual(['t1', 't2']);
+      expect(existsSync(join(cwd, 'first'))).toBe(event === 'PostToolUse');
+      expect(existsSync(join(cwd, 'second'))).toBe(false);
+    }
+  });
+
+  it('that crash after one tool of three leave the other two alone (B20)', async () => {
+    const cwd = copyOf('until-tests-pass');
+    const command = 'grep -q \'"tool_use_id":"t1"\' && exit 1; exit 0';
+    const hooks = { PostToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command }] }] };
+    const uses = ['t1', 't2', 't3'].map((id) => ({ tool: 'Bash', id, input: { command: `echo ${id}` } }));
+    const script: ModelEntry[] = [{ stream: [...uses, { stop: 'tool_use' }] }, done];
+    const { terminal, messages, notices } = await run(cwd, script, {
+      settingSources: [],
+      settings: { hooks },
+      permissionMode: 'bypassPermissions',
+    });
+    expect(terminal).toMatchObject({ reason: 'completed', outcome: 'done' });
+    const results = messages.flatMap((one) => (one.role === 'user' ? one.content : []));
+    const ended = results.flatMap((block) =>
+      block.type === 'tool_result' ? [[block.tool_use_id, block.is_error]] : [],
+    );
+    // By a command it is a warning; by a function the first would be an error: see the scenario.
+    expect(ended).toEqual([
+      ['t1', false],
+      ['t2', false],
+      ['t3', false],
+    ]);
+    expect(notices).toHaveLength(1);
   });
 
   it('run nothing and allow nothing in a repository that was never trusted', async () => {
