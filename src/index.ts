@@ -12,7 +12,18 @@ export { ingestSession } from './core/wire/ingest-session.ts';
 export { type ActorHost, loopActors, performEffect } from './effects/actors.ts';
 export type { AttachmentProvider } from './effects/collect-attachments.ts';
 export type { EffectIo, EffectRunner, EffectRunners } from './effects/io.ts';
-export type { Hooks, PostToolUseHook, PreToolUseHook, StopHook } from './hooks/hook.ts';
+export type {
+  AfterAnswerHook,
+  Hooks,
+  NotificationHook,
+  PostCompactHook,
+  PostToolUseHook,
+  PreCompactHook,
+  PreToolUseHook,
+  SessionStartHook,
+  StopHook,
+  UserPromptSubmitHook,
+} from './hooks/hook.ts';
 export type { McpHttpServer, McpServerConfig, McpServerEntry, McpStdioServer } from './mcp/config.ts';
 export { createMcpServers, McpServers, type McpServersOptions, type McpToolInfo } from './mcp/servers.ts';
 export { hasCredentials } from './model/client.ts';
@@ -27,6 +38,9 @@ export { query, type Query } from './query.ts';
 export { type Journal, type MemoryJournal, memoryJournal, type RecordedQuery, replay } from './session/journal.ts';
 export { resume } from './session/resume.ts';
 export type { StartedAgent } from './sub-agents.ts';
+export { loadSettings, type LoadSettingsOptions } from './settings/load.ts';
+export type { Settings } from './settings/settings.ts';
+export { createTrust, type Trust } from './settings/trust.ts';
 export { builtInTools } from './tools/builtin/index.ts';
 export type { CanUseTool, PermissionAnswer, PermissionRequest } from './tools/can-use-tool.ts';
 export { createFileStore, createMemoryStore, type ResultStore } from './tools/result-store.ts';

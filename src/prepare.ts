@@ -5,8 +5,9 @@ import { join, resolve } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { ActorOptions, AnyActorRef } from 'xstate';
 import type { agentLoop } from '../machines/agent-loop.ts';
+import { Background } from './background.ts';
 import { type Clock, systemClock } from './clock.ts';
-import type { Layer, LoopConfig } from './core/config.ts';
+import { defaultConfig, type Layer, type LoopConfig } from './core/config.ts';
 import type { LoopEvent } from './core/event.ts';
 import type { QueryStart } from './core/initial-state.ts';
 import type { LoopState } from './core/state.ts';
@@ -31,6 +32,8 @@ import { checkCompact, loopOptionsOf } from './host-options.ts';
 import { checkOptions, type LoopOptions, modelsOf, toLoopConfig } from './options.ts';
 import { outputCheck, type OutputSchema } from './output-schema.ts';
 import { withPromptBudget } from './prompt-budget.ts';
+import { QueryHooks } from './query-hooks.ts';
+import { readOwnSettings, type SettingsOptions } from './with-settings.ts';
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
 import { checkMessages, checkRecorded, checkSession } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
@@ -64,6 +67,7 @@ export interface QueryDeps {
 export interface QueryOptions
   extends Omit<LoopOptions, 'outputSchema'>,
     ClientOptions,
+    SettingsOptions,
     Omit<QueryStart, 'seed' | 'tools'> {
   /** What the final answer must look like: a zod schema, or a JSON schema. Default: any text will do. */
   readonly outputSchema?: OutputSchema | null | undefined;
@@ -120,6 +124,12 @@ export interface Prepared {
   readonly resolve: (signal: AbortSignal) => Promise<Resolved>;
   /** Closes what `resolve` has started. Resolves when nothing is left running. Never rejects. */
   readonly close: () => Promise<void>;
+  readonly hooks: QueryHooks;
+  readonly background: Background;
+  /** The options with what settings files add. */
+  readonly options: QueryOptions;
+  /** For the consumer, before anything else. */
+  readonly notices: readonly string[];
 }
 
 interface Resolved {
@@ -138,33 +148,38 @@ interface Resolved {
  * @throws TypeError with one sentence for an option or a tool that cannot be used, or a folder that is not there.
  */
 export function prepare(given: QueryOptions, startQuery: StartQuery): Prepared {
-  const options = withPromptBudget(given);
+  checkOptions(loopOptionsOf(given));
+  const { options: read, notices } = readOwnSettings(given);
+  const options = withPromptBudget(read);
   const loopOptions = loopOptionsOf(options);
-  checkOptions(loopOptions);
   checkCompact(options);
   if (options.messages !== undefined) checkMessages(options.messages);
   if (options.session !== undefined) checkSession(options.session);
   if (options.resume !== undefined) checkRecorded(options.resume);
   const parts = partsOf(options, startQuery);
   return {
+    hooks: parts.queryHooks,
+    background: parts.background,
+    options,
+    notices,
     async resolve(signal) {
       const models = modelsOf(loopOptions);
-      const [modelLimits, notices] = await Promise.all([
+      const [modelLimits, ofServers] = await Promise.all([
         limitsFor(options, loopOptions, models, parts.client),
         parts.mcp?.start(signal) ?? [],
       ]);
       const config = toLoopConfig(loopOptions, {
         modelLimits,
-        stopHooks: stopHooksOf(parts.hooks, options.querySource).length > 0,
+        stopHooks: stopHooksOf(parts.hooks, loopOptions.querySource).length > 0,
         microcompactor: options.deps?.microcompact ?? null,
       });
       return {
         config,
         runners: runnersOf(options, parts, config.smallModel),
         journal: options.journal ?? memoryJournal(),
-        clock: options.deps?.clock ?? systemClock,
+        clock: parts.clock,
         start: { ...(await fitStart(startOf(options), parts.scaleImage)), tools: parts.registry().specs() },
-        notices,
+        notices: ofServers,
       };
     },
     async close() {
@@ -182,6 +197,9 @@ interface Parts {
   readonly registry: () => ToolRegistry;
   readonly mcp: McpServers | null;
   readonly hooks: Hooks;
+  readonly queryHooks: QueryHooks;
+  readonly background: Background;
+  readonly clock: Clock;
   readonly client: () => ReturnType<typeof createClient>;
   readonly callModel: CallModel;
   readonly checkValue: CheckValue | null;
@@ -201,14 +219,20 @@ function partsOf(options: QueryOptions, startQuery: StartQuery): Parts {
       ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
     });
-  const mcp = serversOf(options.mcpServers, { cwd, clock: options.deps?.clock ?? systemClock });
+  const clock = options.deps?.clock ?? systemClock;
+  const hooks = { ...noHooks, ...options.hooks };
+  const background = new Background(clock, options.log ?? (() => {}));
+  const mcp = serversOf(options.mcpServers, { cwd, clock });
   const agentTool = agentToolOf(options, () => registry().tools, startQuery);
   const tools = [...(options.tools ?? builtInTools()), ...(agentTool === null ? [] : [agentTool])];
   const registry = liveRegistry(tools, mcp);
   return {
     registry,
     mcp,
-    hooks: { ...noHooks, ...options.hooks },
+    hooks,
+    queryHooks: new QueryHooks({ hooks, background, clock, cwd }),
+    background,
+    clock,
     client,
     callModel: options.deps?.callModel ?? transport(),
     checkValue: schema === null ? null : outputCheck(schema),
@@ -219,15 +243,16 @@ function partsOf(options: QueryOptions, startQuery: StartQuery): Parts {
 }
 
 function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | null): EffectRunners {
-  const { registry, mcp, hooks, callModel, checkValue, scaleImage, cwd, roots } = parts;
+  const { registry, mcp, hooks, queryHooks, callModel, checkValue, scaleImage, cwd, roots } = parts;
+  const querySource = options.querySource ?? defaultConfig.querySource;
   return {
     streamModel: streamModel({
       callModel,
       verdictOf: (name, input) => registry().verdictOf(name, input),
       checkValue,
     }),
-    compact: options.deps?.compact ?? compact({ callModel }),
-    runStopHooks: runStopHooks({ hooks: stopHooksOf(hooks, options.querySource) }),
+    compact: queryHooks.compacting(options.deps?.compact ?? compact({ callModel })),
+    runStopHooks: runStopHooks({ hooks: stopHooksOf(hooks, querySource), cwd, querySource }),
     collectAttachments: collectAttachments({
       providers: options.attachments ?? [],
       registry,
@@ -239,6 +264,7 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
       hooks,
       rules: withoutAgentDenials(options.rules ?? []),
       canUseTool: options.canUseTool ?? null,
+      asking: queryHooks.asking,
       store: options.resultStore ?? createFileStore(join(tmpdir(), 'escapement', randomUUID())),
       scaleImage,
       cwd,

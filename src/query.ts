@@ -19,6 +19,8 @@ export interface Query extends AsyncGenerator<Emitted, Terminal, void> {
   readonly terminal: Terminal | null;
   /** The final answer as data when it fits `outputSchema`; null before the end, and for an answer that does not fit. */
   readonly output: Json;
+  /** Resolves when the hooks that nobody waits for have ended, those after the answer included. Never rejects. */
+  readonly background: Promise<void>;
   /** User messages that were accepted and are not in the history: hand them to the next query as `queued`. */
   readonly queued: readonly QueuedMessage[];
   /** Says something without interrupting: it is delivered behind the next tool results, or left in `queued`. */
@@ -59,15 +61,15 @@ class LoopQuery implements Query {
   readonly #early: ((run: Run) => void)[] = [];
   /** Messages that came before the run began; none of them is lost if it never does. */
   readonly #said: QueuedMessage[] = [];
-  /** Ends the wait for what must be there before the run begins. */
-  readonly #stopWaiting = new AbortController();
+  /** Aborts what happens before the first call: servers that start, hooks that are asked. */
+  readonly #starting = new AbortController();
   #isClosed = false;
   #drawnSeed: string | null = null;
   #messages = 0;
 
   constructor(options: QueryOptions) {
-    this.#options = options;
     this.#prepared = prepare(options, (child) => query(withinCap(child, this.state)));
+    this.#options = this.#prepared.options;
   }
 
   get state(): LoopState | null {
@@ -82,6 +84,10 @@ class LoopQuery implements Query {
     return this.terminal?.output ?? null;
   }
 
+  get background(): Promise<void> {
+    return this.#prepared.background.settled();
+  }
+
   get queued(): readonly QueuedMessage[] {
     return this.#started?.queued ?? this.#said;
   }
@@ -94,7 +100,8 @@ class LoopQuery implements Query {
       const run = await this.#run;
       const result = await run.next();
       isOver = result.done === true;
-      if (isOver) this.#unsubscribe();
+      if (result.done === true) this.#end(run);
+      else this.#prepared.hooks.shown(result.value, run.state);
       return result;
     } finally {
       if (isOver) await this.#prepared.close();
@@ -132,13 +139,13 @@ class LoopQuery implements Query {
 
   submit(content: string | readonly UserBlock[]): string {
     const message = this.#message(content);
-    this.#stopWaiting.abort();
+    this.#starting.abort();
     this.#tell((run) => run.abort('submit', message));
     return message.id;
   }
 
   interrupt(): void {
-    this.#stopWaiting.abort();
+    this.#starting.abort();
     this.#tell((run) => run.abort('interrupt', null));
   }
 
@@ -164,7 +171,7 @@ class LoopQuery implements Query {
   async #begin(): Promise<Run> {
     const { resume, signal } = this.#options;
     const seed = this.#seed();
-    const stops = signal === undefined ? [this.#stopWaiting.signal] : [this.#stopWaiting.signal, signal];
+    const stops = signal === undefined ? [this.#starting.signal] : [this.#starting.signal, signal];
     const resolved = await this.#prepared.resolve(AbortSignal.any(stops));
     const { config, runners, journal, clock, start, notices } = resolved;
     const state = resume === undefined ? initialState({ seed, ...start }, config) : replay(resume);
@@ -176,7 +183,6 @@ class LoopQuery implements Query {
       journal,
       clock,
       graceMs: this.#options.abortGraceMs ?? defaultAbortGraceMs,
-      notices,
       ...(this.#options.inspect === undefined ? {} : { inspect: this.#options.inspect }),
       ...(this.#options.parent === undefined ? {} : { parent: this.#options.parent }),
       ...(this.#options.beforeEvent === undefined ? {} : { beforeEvent: this.#options.beforeEvent }),
@@ -186,9 +192,30 @@ class LoopQuery implements Query {
       return run;
     }
     this.#started = run;
+    for (const notice of [...this.#prepared.notices, ...notices]) run.notice(notice);
+    this.#prepared.background.reportTo((text) => run.notice(text));
     this.#subscribe(run);
-    run.start(resume === undefined ? { type: 'query.started', blocked: null } : { type: 'query.resumed' });
+    await this.#openQuery(run);
     return run;
+  }
+
+  /** The hooks before the first call are asked while the query can be aborted already. */
+  async #openQuery(run: Run): Promise<void> {
+    const said = await this.#prepared.hooks.beforePrompt(this.#options, run.state, this.#starting.signal);
+    for (const notice of said?.notices ?? []) run.notice(notice);
+    if (this.#options.resume !== undefined) run.start({ type: 'query.resumed' });
+    else if (said === null) run.start({ type: 'query.started', blocked: null });
+    else run.start({ type: 'query.started', blocked: said.blocked, contexts: said.contexts });
+  }
+
+  #end(run: Run): void {
+    this.#unsubscribe();
+    const { background } = this.#prepared;
+    // Nobody reads what the query shows any more.
+    background.reportTo(this.#options.log ?? (() => {}));
+    const { terminal } = run.state;
+    if (terminal === null || terminal.reason.startsWith('aborted_')) background.stop();
+    else this.#prepared.hooks.ended(run.state, this.#options.querySource);
   }
 
   /** Aborts and messages that came before the start are told first: an aborted query makes no call. */
@@ -203,6 +230,7 @@ class LoopQuery implements Query {
 
   readonly #onAbort = (): void => {
     const { signal } = this.#options;
+    this.#starting.abort();
     if (signal !== undefined) this.#started?.abort(abortKind(signal), null);
   };
 
@@ -212,7 +240,9 @@ class LoopQuery implements Query {
   }
 
   #close(): void {
-    this.#stopWaiting.abort();
+    this.#starting.abort();
+    // What was started after the answer outlives a generator that is closed when it is done already.
+    if (!this.#isClosed) this.#prepared.background.stop();
     this.#unsubscribe();
     this.#started?.close();
   }

@@ -21,8 +21,6 @@ export interface RunOptions {
   readonly clock: Clock;
   /** How long the end waits for effects that were cancelled, in milliseconds. */
   readonly graceMs: number;
-  /** What a person may want to know, shown before anything else. */
-  readonly notices: readonly string[];
   /** Watches the actors: an XState inspector. */
   readonly inspect?: NonNullable<ActorOptions<typeof agentLoop>['inspect']>;
   /** The actor that this query is a child of; its inspector watches, and `inspect` is not looked at. */
@@ -101,7 +99,6 @@ export class Run {
   /** Starts the chart, which waits for its first event. */
   open(): void {
     this.#options.journal.begin(this.#options.config, this.#options.state);
-    for (const text of this.#options.notices) this.#emit({ type: 'notice', text });
     this.#actor.start();
   }
 
@@ -110,6 +107,11 @@ export class Run {
     if (this.#phase !== 'open') return;
     this.#inbox.unshift(event);
     this.#pump();
+  }
+
+  /** Shows the consumer a sentence that no event carries. */
+  notice(text: string): void {
+    this.#observe({ type: 'notice', text });
   }
 
   next(): Promise<Result> {

@@ -122,6 +122,10 @@ const takenOver: { readonly [Name in keyof QueryOptions]-?: boolean } = {
   contextWindow: false,
   modelMaxOutput: false,
   onDemandCompaction: false,
+  // What they add has been added to the options of its starter.
+  settingSources: false,
+  settings: false,
+  trusted: false,
   // It has its own.
   system: false,
   systemTokens: false,

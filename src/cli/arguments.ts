@@ -5,6 +5,7 @@ import type { PermissionMode, WireProfile } from '../core/config.ts';
 import { parseTokens } from '../prompt-budget.ts';
 import { parseRule } from '../tools/permission-rules.ts';
 import type { ExploreFlags } from './explore-command.ts';
+import type { HooksFlags } from './hooks-command.ts';
 import { UsageError } from './io.ts';
 
 const outputFormats = ['text', 'json', 'stream-json'] as const;
@@ -31,6 +32,8 @@ export interface RunFlags {
   readonly allow: readonly string[];
   readonly mcpConfig: readonly string[];
   readonly agents?: string;
+  readonly settings?: string;
+  readonly trust: boolean;
   readonly cwd?: string;
   readonly verbose: boolean;
   readonly demo: boolean;
@@ -45,6 +48,7 @@ export type CliCommand =
   | { readonly name: 'simulate'; readonly files: readonly string[]; readonly json: boolean }
   | { readonly name: 'explore'; readonly flags: ExploreFlags }
   | { readonly name: 'bound'; readonly config: string | null }
+  | { readonly name: 'hooks'; readonly flags: HooksFlags }
   /** Help or the version: the text to print. */
   | { readonly name: 'print'; readonly text: string };
 
@@ -134,6 +138,8 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .option('--allow <rule>', "a rule that lets tools pass, 'Bash(git status)'; may be repeated", collect(rule), [])
     .option('--mcp-config <file or JSON>', 'MCP servers to start; may be repeated', collect(name), [])
     .option('--agents <json>', 'sub-agents by name, as JSON or in a file, beside those of the agents folders', name)
+    .option('--settings <file or JSON>', 'settings that are stronger than those of every settings file', name)
+    .option('--trust', 'trust the repository for this run: its settings may run commands', false)
     .option('--cwd <folder>', 'the folder to work in', name)
     .option('--verbose', 'show thinking and the path through the chart', false)
     .option('--no-demo', 'never run the demo')
@@ -154,7 +160,21 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .description('print the largest number of model calls that a query can cost')
     .option('--config <file>', 'options of query() as JSON')
     .action(({ config }: { readonly config?: string }) => set({ name: 'bound', config: config ?? null }));
+  program
+    .command('hooks')
+    .description('print the command hooks of the settings: when, from which file, and why one does not run')
+    .option('--settings <file or JSON>', 'settings that are stronger than those of every settings file', name)
+    .option('--trust', 'show what would run if the repository were trusted', false)
+    .option('--cwd <folder>', 'the folder to work in', name)
+    .option('--json', 'print them as JSON', false)
+    // The options that a query has too are read as those of the query, wherever they stand.
+    .action((_flags: object, command: Command) => set(hooksOf(command.optsWithGlobals())));
   return program;
+}
+
+function hooksOf({ settings, trust, cwd, json }: HooksFlags): CliCommand {
+  const given = { ...(settings === undefined ? {} : { settings }), ...(cwd === undefined ? {} : { cwd }) };
+  return { name: 'hooks', flags: { ...given, trust, json } };
 }
 
 interface SimulateFlags {

@@ -8,6 +8,8 @@ import type { McpServers } from '../mcp/servers.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
 import type { QueryOptions } from '../prepare.ts';
 import { agentsFor } from './agents.ts';
+import type { Settings } from '../settings/settings.ts';
+import { withSettings } from '../with-settings.ts';
 import type { RunFlags } from './arguments.ts';
 import { askLine, canAsk, permissionPrompt } from './ask.ts';
 import { runDemo } from './demo/run-demo.ts';
@@ -18,6 +20,7 @@ import { whyUnreachable } from './reach.ts';
 import { mcpServersFor } from './mcp.ts';
 import { isForPeople, type Renderer, rendererFor } from './render.ts';
 import { runQuery, type ShownQuery } from './run-query.ts';
+import { askTrust, readSettings, tellSettings } from './settings.ts';
 import { readPiped } from './stdin.ts';
 
 const defaultModel = 'claude-sonnet-5-5';
@@ -31,37 +34,45 @@ export async function runCommand(prompt: string, flags: RunFlags, io: CliIo): Pr
   });
   try {
     const cwd = folderOf(flags, io);
+    const settings = readSettings(cwd, flags, io);
     const isReachable = hasCredentials() || hasBaseUrl(flags.baseUrl);
-    return await (isReachable ? withModel(prompt, cwd, flags, io) : withoutModel(prompt, flags, io));
+    return await (isReachable ? withModel(prompt, cwd, settings, flags, io) : withoutModel(prompt, flags, io));
   } finally {
     stopListening();
   }
 }
 
-async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo): Promise<number> {
+async function withModel(prompt: string, cwd: string, known: Settings, flags: RunFlags, io: CliIo): Promise<number> {
   if (flags.interactive && !(isForPeople(flags) && canAsk(io))) {
     throw new UsageError('--interactive needs a terminal and the output format text.');
   }
-  const mcpServers = mcpServersFor({ cwd, given: flags.mcpConfig, from: io.cwd, trusted: false }, io);
+  const asked = await firstPrompt(prompt, flags, io);
+  if (asked === null) return exitStatus.done;
+  await checkAddress(flags, io);
+  const limits = limitOptions(flags, io);
+  const agents = agentsFor(cwd, flags.agents, io);
+  const settings = await askTrust(known, cwd, flags, io);
+  tellSettings(settings, flags, io);
+  const { trusted } = settings;
+  const mcpServers = mcpServersFor({ cwd, given: flags.mcpConfig, from: io.cwd, trusted }, io);
   try {
-    return await converse(prompt, cwd, flags, mcpServers, io);
+    return await converse(asked, { cwd, limits, agents, settings, mcpServers }, flags, io);
   } finally {
     await mcpServers?.close();
   }
 }
 
-async function converse(
-  prompt: string,
-  cwd: string,
-  flags: RunFlags,
-  mcpServers: McpServers | null,
-  io: CliIo,
-): Promise<number> {
-  const asked = await firstPrompt(prompt, flags, io);
-  if (asked === null) return exitStatus.done;
-  await checkAddress(flags, io);
-  const agents = agentsFor(cwd, flags.agents, io);
-  const limits = limitOptions(flags, io);
+/** What every query of a conversation has. */
+interface Ground {
+  readonly cwd: string;
+  readonly limits: ReturnType<typeof limitOptions>;
+  readonly agents: Agents;
+  readonly settings: Settings;
+  readonly mcpServers: McpServers | null;
+}
+
+async function converse(asked: string, ground: Ground, flags: RunFlags, io: CliIo): Promise<number> {
+  const { limits, settings, mcpServers } = ground;
   let shown: ShownQuery | null = null;
   let spent = 0;
   for (let next: string | null = asked; next !== null; next = await nextPrompt(shown, flags, io)) {
@@ -70,11 +81,12 @@ async function converse(
       throw new UsageError('There is nothing to compact yet: /compact shortens a conversation that has begun.');
     }
     const renderer = rendererFor(flags, io);
-    const options = {
-      ...optionsOf(cwd, agents, flags, renderer, io),
+    const own = {
+      ...optionsOf(ground, flags, renderer, io),
       ...limits,
       ...(mcpServers === null ? {} : { mcpServers }),
     };
+    const options = withSettings(own, settings);
     const before: Partial<QueryOptions> = shown === null ? {} : historyOf(shown);
     const isFirst = shown === null;
     const asks =
@@ -121,11 +133,11 @@ async function withoutModel(prompt: string, flags: RunFlags, io: CliIo): Promise
   throw new UsageError(`No model can be reached, ${why}: set ANTHROPIC_API_KEY, or name a server with --base-url.`);
 }
 
-function optionsOf(cwd: string, agents: Agents, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
+function optionsOf({ cwd, agents, settings }: Ground, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
   const canUseTool = permissionPrompt(io, renderer);
   const verbose = (text: string): void => io.err(io.colors.dim(`[${text}]\n`));
   return {
-    model: flags.model ?? defaultModel,
+    model: flags.model ?? settings.model?.value ?? defaultModel,
     fallbackModels: [...flags.fallbackModel],
     querySource: 'repl',
     cwd,

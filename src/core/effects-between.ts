@@ -50,12 +50,15 @@ export function phaseEffect(state: LoopState, config: LoopConfig): RunningEffect
   switch (phaseEffects[state.phase]) {
     case 'compact': {
       if (compaction === null) break;
-      return { type: 'compact', id, kind: compaction.kind, request: buildCompactRequest(state, config, compaction) };
+      const instructions = state.query.manualCompaction?.instructions ?? null;
+      const context = state.carried.toolUseContext;
+      const request = buildCompactRequest(state, config, compaction);
+      return { type: 'compact', id, kind: compaction.kind, request, instructions, context };
     }
     case 'collectAttachments':
       return { type: 'collectAttachments', id, context: batchContext(state), tools: state.query.tools };
     case 'runStopHooks':
-      return { type: 'runStopHooks', id, stopHookActive: state.carried.stopHookActive, messages: conversation(state) };
+      return stopHooksEffect(state, id);
     case 'streamModel': {
       if (attempt === null) break;
       const { number, messageId, delayMs } = attempt;
@@ -67,6 +70,11 @@ export function phaseEffect(state: LoopState, config: LoopConfig): RunningEffect
       break;
   }
   throw new Error(`The phase ${state.phase} waits for no effect.`);
+}
+
+function stopHooksEffect(state: LoopState, id: string): EffectOf<'runStopHooks'> {
+  const { stopHookActive, toolUseContext } = state.carried;
+  return { type: 'runStopHooks', id, stopHookActive, messages: conversation(state), context: toolUseContext };
 }
 
 const noTools: readonly EffectOf<'runTool'>[] = [];

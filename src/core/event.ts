@@ -12,8 +12,11 @@ import type {
 } from './state.ts';
 
 export interface EventTypes {
-  /** The query begins; `blocked` says why a hook does not let the prompt pass, null else. */
-  'query.started': { readonly blocked: string | null };
+  /**
+   * The query begins; `blocked` says why a hook does not let the prompt pass, null else. `contexts`: what hooks want the
+   * model to know beside the prompt; nothing when it is left out.
+   */
+  'query.started': { readonly blocked: string | null; readonly contexts?: readonly string[] };
   /** The process died and the journal was folded; effects without an answer are started again or given up. */
   'query.resumed': {};
   /** The user interrupts (`interrupt`), or sends a new message and wants it now (`submit`, whose message is queued). */

@@ -20,6 +20,7 @@ import {
   showCleared,
   showSummary,
   shrinkCompaction,
+  startQuery,
   summaryRejected,
   takeResults,
   withNotices,
@@ -62,7 +63,7 @@ export const inside = {
   started: {
     why: 'The query begins.',
     arrows: {
-      started: arrow({ from: ['ready'], on: 'query.started', to: 'preparing', when: yes, set: (state) => state }),
+      started: arrow({ from: ['ready'], on: 'query.started', to: 'preparing', when: yes, set: startQuery }),
     },
   },
   context_layered: {

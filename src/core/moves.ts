@@ -1,5 +1,5 @@
 /** What the moves inside an iteration do to the state, apart from those of an attempt. */
-import { addMessage, dropAttempt, keepAnswer, keepResults, noAttempt, show, userMessage } from './answer.ts';
+import { addMessage, addNote, dropAttempt, keepAnswer, keepResults, noAttempt, show, userMessage } from './answer.ts';
 import {
   announceCompaction,
   announceFailure,
@@ -27,6 +27,11 @@ import { prefixHashOf } from './session-facts.ts';
 import type { Compaction, LoopState, ToolRun, ToolSpec } from './state.ts';
 import { isRunning, syntheticOutcome } from './tools/schedule.ts';
 import { scheduleTools } from './tools/schedule-tools.ts';
+
+/** What hooks said of the prompt stands behind it. */
+export function startQuery(state: LoopState, { contexts = [] }: EventOf<'query.started'>): LoopState {
+  return contexts.reduce((next, text) => addNote(next, 'attachment', text), state);
+}
 
 /** The answer of an effect that nobody waits for any more: a dropped attempt, an abandoned tool, a finished query. */
 export function isLate(state: LoopState, event: LoopEvent): boolean {

@@ -58,6 +58,8 @@ export type Observation =
       readonly text: string;
       /** Set for `ended` only. */
       readonly isError: boolean | null;
-    };
+    }
+  /** What a hook tells the user that no event carries. */
+  | { readonly type: 'notice'; readonly text: string; readonly compaction?: never };
 
 export type Emitted = Output | Observation;

@@ -7,7 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import { type JSONRPCMessage, ReadBuffer, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import { execa } from 'execa';
 import { type Clock, sleep } from '../clock.ts';
-import { isGroupAlive, killGroup, trackGroup, untrackGroup } from '../tools/builtin/process-group.ts';
+import { isGroupAlive, killGroup, trackGroup, untrackGroup } from '../process/process-group.ts';
 
 /** A server may end by itself so many milliseconds after its input was closed, and again after SIGTERM. */
 const closeGraceMs = 500;

@@ -1,6 +1,6 @@
 /** What a query may not leave behind: timers, abort listeners, child processes. */
 import { getEventListeners } from 'node:events';
-import type { Hooks, StopHook } from '../hooks/hook.ts';
+import { type Hooks, noHooks } from '../hooks/hook.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 
@@ -55,26 +55,20 @@ export class Leftovers {
   }
 
   /** The same hooks, their signals watched. */
-  watchHooks({ preToolUse = [], postToolUse = [], stop = [], subagentStop = [] }: Partial<Hooks>): Hooks {
-    const watch = (signal: AbortSignal, name: string): AbortSignal => {
-      this.watch(signal, `the hook ${name}`);
-      return signal;
-    };
-    const watchStop = (hook: StopHook): StopHook => ({
-      ...hook,
-      run: (view, signal) => hook.run(view, watch(signal, hook.name)),
-    });
+  watchHooks(hooks: Partial<Hooks>): Hooks {
+    const watched = Object.entries(hooks).map(([kind, list]) => [kind, list.map((hook) => this.#watchHook(hook))]);
+    return { ...noHooks, ...Object.fromEntries(watched) } as Hooks;
+  }
+
+  /** A hook of any kind: what it is asked about passes through. */
+  #watchHook(hook: Hooks[keyof Hooks][number]): unknown {
+    const run = hook.run as (view: unknown, signal: AbortSignal) => unknown;
     return {
-      preToolUse: preToolUse.map((hook) => ({
-        ...hook,
-        run: (call, signal) => hook.run(call, watch(signal, hook.name)),
-      })),
-      postToolUse: postToolUse.map((hook) => ({
-        ...hook,
-        run: (call, signal) => hook.run(call, watch(signal, hook.name)),
-      })),
-      stop: stop.map(watchStop),
-      subagentStop: subagentStop.map(watchStop),
+      ...hook,
+      run: (view: unknown, signal: AbortSignal) => {
+        this.watch(signal, `the hook ${hook.name}`);
+        return run(view, signal);
+      },
     };
   }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../core/json.ts';
 import type { ToolOutcome } from '../core/state.ts';
 import type { ContextChange } from '../core/tools/context.ts';
-import type { HookedInput } from './ask-hooks.ts';
+import { type HookedInput, viewOf } from './ask-hooks.ts';
 import { abortedOutcome, allRules, type CallScope, guard, type Step } from './call.ts';
 import { hashInput } from './hash.ts';
 import type { PreToolUseVerdict } from './hook-port.ts';
@@ -118,6 +118,7 @@ async function answerOf(scope: CallScope, judged: Judged): Promise<RecordedAnswe
   }
   const { canUseTool } = scope.deps;
   if (canUseTool === null) return plainAnswer('deny', 'nobody', `${reason} Nobody is there to ask.`);
+  scope.deps.asking?.(viewOf(scope, input.json));
   const suggestions = suggestRules(scope.tool.name, subject);
   const asked = await askUser(scope, canUseTool, input.json, { reason, summary: summaryOf(scope, input), suggestions });
   if (asked === null) return null;

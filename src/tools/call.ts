@@ -5,7 +5,7 @@ import type { JsonObject } from '../core/json.ts';
 import type { ToolDecision, ToolOutcome } from '../core/state.ts';
 import type { PermissionRule, ToolUseContext } from '../core/tools/context.ts';
 import type { CanUseTool } from './can-use-tool.ts';
-import type { AskHook, ToolHooks } from './hook-port.ts';
+import type { AskHook, ToolCallView, ToolHooks } from './hook-port.ts';
 import { errorOutcome } from './outcome.ts';
 import { hiddenBy, ruleNames } from './permission-rules.ts';
 import type { ToolRegistry } from './registry.ts';
@@ -31,6 +31,8 @@ export interface PipelineDeps {
   readonly roots: readonly string[];
   /** A cancelled tool may clean up for so many milliseconds before it is left behind. Default 5,000. */
   readonly abortGraceMs?: number;
+  /** Told right before the user is asked about a call. Contract: must not throw. Default: nobody. */
+  readonly asking?: (call: ToolCallView) => void;
   /** Told of what nobody waits for any more: a late result of a tool that was left behind. Default: nobody. */
   readonly log?: (sentence: string) => void;
 }

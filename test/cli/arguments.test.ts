@@ -13,6 +13,7 @@ describe('arguments', () => {
         fallbackModel: [],
         allow: [],
         mcpConfig: [],
+        trust: false,
         verbose: false,
         demo: true,
       },
@@ -41,6 +42,9 @@ describe('arguments', () => {
       '/tmp',
       '--agents',
       '{}',
+      '--settings',
+      'mine.json',
+      '--trust',
       '--verbose',
       '--no-demo',
       '--profile',
@@ -64,6 +68,8 @@ describe('arguments', () => {
         allow: ['Bash(git *)', 'Read'],
         mcpConfig: [],
         agents: '{}',
+        settings: 'mine.json',
+        trust: true,
         cwd: '/tmp',
         verbose: true,
         demo: false,
@@ -71,6 +77,19 @@ describe('arguments', () => {
         contextWindow: 9,
       },
     });
+  });
+
+  it('reads the options of hooks, which a query has too, before and behind the command', () => {
+    const flags = { cwd: '/tmp', settings: '{}', trust: true, json: true };
+    expect(parseArguments(['hooks', '--cwd', '/tmp', '--settings', '{}', '--trust', '--json'])).toEqual({
+      name: 'hooks',
+      flags,
+    });
+    expect(parseArguments(['--cwd', '/tmp', '--settings', '{}', '--trust', 'hooks', '--json'])).toEqual({
+      name: 'hooks',
+      flags,
+    });
+    expect(parseArguments(['hooks'])).toEqual({ name: 'hooks', flags: { trust: false, json: false } });
   });
 
   it('forgets between two calls', () => {

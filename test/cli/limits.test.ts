@@ -77,6 +77,7 @@ describe('options of the flags', () => {
     fallbackModel: [],
     allow: [],
     mcpConfig: [],
+    trust: false,
     verbose: false,
     demo: true,
   };

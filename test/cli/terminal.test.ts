@@ -17,9 +17,9 @@ class Person {
   readonly #child;
   readonly ended: Promise<number>;
 
-  constructor(argv: readonly string[], columns = 100) {
+  constructor(argv: readonly string[], columns = 100, home = quietEnvironment.HOME) {
     const command = [process.execPath, binary, ...argv].map((word) => `'${word}'`).join(' ');
-    const env = { ...quietEnvironment, TERM: 'xterm' };
+    const env = { ...quietEnvironment, TERM: 'xterm', HOME: home };
     this.#child = spawn('script', ['-qefc', `stty cols ${columns} rows 24; exec ${command}`, '/dev/null'], {
       env,
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -158,5 +158,25 @@ describe.skipIf(!canOpenTerminal)('escapement at a terminal', () => {
     expect(await person.ended).toBe(130);
     expect(person.screen).toContain('aborted_tools');
     expect(person.screen).not.toContain('What now?');
+  });
+
+  it('asks once whether a repository is trusted, and remembers a yes', async () => {
+    const { url, model } = await serve([end, end, end]);
+    const settings = {
+      hooks: { UserPromptSubmit: [{ hooks: [{ type: 'command', command: 'echo It is Monday.' }] }] },
+    };
+    const folder = workspace({ '.claude/settings.json': JSON.stringify(settings) });
+    const home = workspace();
+    const argv = ['go', '--base-url', url, '--model', 'm', '--cwd', folder];
+    for (const [round, answer] of ['n', 'y', null].entries()) {
+      const person = new Person(argv, 200, home);
+      if (answer !== null) {
+        await person.sees('Trust this repository from now on?');
+        expect(person.screen).toContain('1 command hook of');
+        person.types(`${answer}\r`);
+      }
+      expect(await person.ended).toBe(0);
+      expect(JSON.stringify(model.requests[round]).includes('It is Monday.')).toBe(answer !== 'n');
+    }
   });
 });

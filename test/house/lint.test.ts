@@ -54,6 +54,14 @@ const forbidden: readonly (readonly [string, string])[] = [
     ['src/mcp', `import '../${folder}/file.ts';`] as const,
     ['src/mcp/http', `import '../../${folder}/file.ts';`] as const,
   ]),
+  ...['effects', 'tools', 'hooks', 'session', 'model', 'settings', 'inspect', 'cli', 'testing'].flatMap((folder) => [
+    ['src/process', `import '../${folder}/file.ts';`] as const,
+    ['src/process/part', `import '../../${folder}/file.ts';`] as const,
+  ]),
+  ...['effects', 'session', 'model', 'inspect', 'process', 'cli', 'testing'].flatMap((folder) => [
+    ['src/settings', `import '../${folder}/file.ts';`] as const,
+    ['src/settings/part', `import '../../${folder}/file.ts';`] as const,
+  ]),
   ...['effects', 'tools', 'session', 'hooks', 'inspect', 'cli', 'testing'].flatMap((folder) => [
     ['src/model', `import '../${folder}/file.ts';`] as const,
     ['src/model/stream', `import '../../${folder}/file.ts';`] as const,
@@ -103,6 +111,12 @@ const allowed: readonly (readonly [string, string])[] = [
   ['src/hooks', `import type { A } from '../tools/tool.ts';`],
   ['src/hooks', `import '../clock.ts';`],
   ['src/hooks', `import '../core/message.ts';`],
+  ['src/process', `import '../clock.ts';`],
+  ['src/tools', `import '../process/shell.ts';`],
+  ['src/tools/builtin', `import '../../process/shell.ts';`],
+  ['src/hooks', `import '../process/shell.ts';`],
+  ['src/settings', `import '../hooks/hook.ts';`],
+  ['src/settings', `import '../tools/permission-rules.ts';`],
   ['src/model', `import Anthropic from '@anthropic-ai/sdk';`],
   ['src/model', `import type { A } from '@anthropic-ai/sdk/resources';`],
   ['src/model', `import 'node:timers/promises';`],

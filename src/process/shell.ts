@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { execa } from 'execa';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../clock.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import { isGroupAlive, killGroup, trackGroup, untrackGroup } from './process-group.ts';
 
@@ -23,14 +23,22 @@ export interface ShellOrder {
   readonly killGraceMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Told of every piece of output. */
-  readonly onOutput: (text: string) => void;
+  /** Told of every piece of output. Default: nobody. */
+  readonly onOutput?: (text: string) => void;
+  /** What the command reads on its standard input. Default: nothing. */
+  readonly stdin?: string;
+  /** Characters kept of the beginning and of the end of each output. Default: what `OutputBuffer` keeps. */
+  readonly kept?: { readonly head: number; readonly tail: number };
+  /** Keeps what stderr printed out of `output`. Default false. */
+  readonly errorsApart?: boolean;
 }
 
 /** How a command ended. After an abort nobody looks at it. */
 export interface ShellResult {
-  /** What both streams printed, in the order in which it arrived. */
+  /** What both streams printed, in the order in which it arrived; with `errorsApart` what stdout did. */
   readonly output: string;
+  /** With `errorsApart` what stderr printed, else empty. */
+  readonly errors: string;
   /** Null when a signal ended the shell. */
   readonly exitCode: number | null;
   readonly endedBy: NodeJS.Signals | null;
@@ -46,7 +54,7 @@ interface Exit {
 
 /** Runs a command to its end. At a timeout or an abort the whole group is killed first. Rejects when no shell starts. */
 export async function runShell(order: ShellOrder): Promise<ShellResult> {
-  const { pid, output, exited, drained, letGo } = startShell(order);
+  const { pid, output, errors, exited, drained, letGo } = startShell(order);
   const stop = await firstOf(exited, order);
   if (stop !== 'exit' && pid !== null) await killGroup(pid, order.clock, order.killGraceMs);
   const exit = await orNull(exited, order.clock);
@@ -54,13 +62,16 @@ export async function runShell(order: ShellOrder): Promise<ShellResult> {
   const leftRunning = pid !== null && isGroupAlive(pid);
   if (pid !== null && !leftRunning) untrackGroup(pid);
   letGo();
-  return { output: output.text(), ...(exit ?? unknownExit), timedOut: stop === 'timeout', leftRunning };
+  const printed = { output: output.text(), errors: errors === output ? '' : errors.text() };
+  return { ...printed, ...(exit ?? unknownExit), timedOut: stop === 'timeout', leftRunning };
 }
 
 interface StartedShell {
   /** Also the id of the group; null when nothing was started. */
   readonly pid: number | null;
   readonly output: OutputBuffer;
+  /** The same as `output` unless they are kept apart. */
+  readonly errors: OutputBuffer;
   readonly exited: Promise<Exit>;
   /** Resolves when nobody holds the output open any more. */
   readonly drained: Promise<unknown>;
@@ -68,12 +79,13 @@ interface StartedShell {
   readonly letGo: () => void;
 }
 
-function startShell({ shell, command, cwd, env, onOutput }: ShellOrder): StartedShell {
+function startShell(order: ShellOrder): StartedShell {
+  const { shell, command, cwd, env, stdin, kept, onOutput = () => {} } = order;
   const started = execa(shell, ['-c', command], {
     cwd,
     env,
     extendEnv: false,
-    stdin: 'ignore',
+    ...(stdin === undefined ? { stdin: 'ignore' } : { input: stdin }),
     buffer: false,
     reject: false,
     // Puts the shell at the head of a group of its own. The killing itself is ours: it runs on the injected clock.
@@ -83,14 +95,16 @@ function startShell({ shell, command, cwd, env, onOutput }: ShellOrder): Started
   const child = started.nodeChildProcess;
   const pid = child.pid ?? null;
   if (pid !== null) trackGroup(pid);
-  const output = new OutputBuffer();
+  const output = new OutputBuffer(kept?.head, kept?.tail);
+  const errors = order.errorsApart === true ? new OutputBuffer(kept?.head, kept?.tail) : output;
   const streams = [child.stdout, child.stderr];
   const failure = started.then((result) => result.shortMessage ?? null);
   return {
     pid,
     output,
+    errors,
     exited: exitOf(child, failure),
-    drained: Promise.all(streams.map((stream) => gather(stream, output, onOutput))),
+    drained: Promise.all([gather(child.stdout, output, onOutput), gather(child.stderr, errors, onOutput)]),
     letGo() {
       for (const stream of streams) readIntoNothing(stream);
       // A process that not even SIGKILL could end must not keep the host alive.

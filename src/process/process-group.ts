@@ -1,6 +1,6 @@
 /** A process and everything it started, as one thing to be killed. POSIX groups; elsewhere only the process itself. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { type Clock, sleep } from '../../clock.ts';
+import { type Clock, sleep } from '../clock.ts';
 
 /** Between two looks whether a group is gone, in milliseconds; doubled each time. */
 const look = { firstMs: 5, mostMs: 80 } as const;
@@ -82,7 +82,7 @@ export function untrackGroup(pid: number): void {
   if (running.size === 0) process.off('exit', killAllCommands);
 }
 
-/** Kills at once whatever the commands of Bash still run, in the background too. Happens by itself when the host exits. */
+/** Kills at once whatever the commands of tools and hooks still run, in the background too. Happens by itself when the host exits. */
 export function killAllCommands(): void {
   for (const pid of running) signalGroup(pid, 'SIGKILL');
   running.clear();

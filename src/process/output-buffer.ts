@@ -1,5 +1,5 @@
 /** Gathers the output of a process within a fixed amount of memory: its beginning and its end. */
-import { count, cutTail } from '../../core/text.ts';
+import { count, cutTail } from '../core/text.ts';
 
 /** Characters kept of the beginning and of the end; together about what a person could search, far from what hurts. */
 const longestHead = 8_000_000;
