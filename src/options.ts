@@ -82,7 +82,7 @@ export const loopOptionsSchema = z.strictObject({
   compactInstructions: z.string().nullable().optional(),
   tokenBudget: tokens.nullable().optional(),
   taskBudget: tokens.nullable().optional(),
-  permissionMode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions']).optional(),
+  permissionMode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions', 'bubble']).optional(),
   toolConcurrency: z.int().positive().optional(),
   limits: limits.optional(),
   delays: delays.optional(),

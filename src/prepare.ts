@@ -30,6 +30,7 @@ import { checkMessages, checkRecorded } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
 import type { CanUseTool } from './tools/can-use-tool.ts';
 import { fitStart } from './tools/fit-images.ts';
+import { isOffered } from './tools/offered.ts';
 import { parseRule } from './tools/permission-rules.ts';
 import { createRegistry, type ToolRegistry } from './tools/registry.ts';
 import { createFileStore, type ResultStore } from './tools/result-store.ts';
@@ -159,7 +160,7 @@ function partsOf(options: QueryOptions): Parts {
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
     });
   return {
-    registry: createRegistry(options.tools ?? builtInTools()),
+    registry: createRegistry((options.tools ?? builtInTools()).filter((tool) => isOffered(tool, options.rules ?? []))),
     hooks: { ...noHooks, ...options.hooks },
     client,
     callModel: options.deps?.callModel ?? transport(),

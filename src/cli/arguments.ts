@@ -5,6 +5,7 @@ import type { PermissionMode, WireProfile } from '../core/config.ts';
 import { parseRule } from '../tools/permission-rules.ts';
 import type { ExploreFlags } from './explore-command.ts';
 import { UsageError } from './io.ts';
+import { ruleFlags, type ToolsFlags } from './rule-flags.ts';
 
 const outputFormats = ['text', 'json', 'stream-json'] as const;
 type OutputFormat = (typeof outputFormats)[number];
@@ -23,6 +24,8 @@ export interface RunFlags {
   readonly maxTurns?: number;
   readonly permissionMode?: PermissionMode;
   readonly allow: readonly string[];
+  readonly allowedTools: readonly string[];
+  readonly disallowedTools: readonly string[];
   readonly cwd?: string;
   readonly verbose: boolean;
   readonly demo: boolean;
@@ -37,6 +40,7 @@ export type CliCommand =
   | { readonly name: 'simulate'; readonly files: readonly string[]; readonly json: boolean }
   | { readonly name: 'explore'; readonly flags: ExploreFlags }
   | { readonly name: 'bound'; readonly config: string | null }
+  | { readonly name: 'tools'; readonly flags: ToolsFlags }
   /** Help or the version: the text to print. */
   | { readonly name: 'print'; readonly text: string };
 
@@ -119,6 +123,8 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .option('--max-turns <number>', 'turns that the query may take', wholeNumber)
     .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
     .option('--allow <rule>', "a rule that lets tools pass, 'Bash(git status)'; may be repeated", collect(rule), [])
+    .addOption(ruleFlags.allowedTools())
+    .addOption(ruleFlags.disallowedTools())
     .option('--cwd <folder>', 'the folder to work in', name)
     .option('--verbose', 'show thinking and the path through the chart', false)
     .option('--no-demo', 'never run the demo')
@@ -139,6 +145,16 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .description('print the largest number of model calls that a query can cost')
     .option('--config <file>', 'options of query() as JSON')
     .action(({ config }: { readonly config?: string }) => set({ name: 'bound', config: config ?? null }));
+  program
+    .command('tools')
+    .description('print the tools that a query would have, and what is decided about each')
+    .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
+    .option('--allow <rule>', 'a rule that lets tools pass; may be repeated', collect(rule), [])
+    .addOption(ruleFlags.allowedTools())
+    .addOption(ruleFlags.disallowedTools())
+    .option('--json', 'print them as JSON', false)
+    // The options that a query has too are read as those of the query, wherever they stand.
+    .action((_flags: object, given: Command) => set({ name: 'tools', flags: given.optsWithGlobals<ToolsFlags>() }));
   return program;
 }
 

@@ -1,10 +1,12 @@
 /** `escapement "..."`: a query against a real model, or the demo. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { PermissionRule } from '../core/tools/context.ts';
 import { sessionFacts } from '../core/session-facts.ts';
 import { watchPath } from '../inspect/watch-path.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
 import type { QueryOptions } from '../prepare.ts';
+import { storeAllowRules } from '../settings/store-rule.ts';
 import type { RunFlags } from './arguments.ts';
 import { askLine, canAsk, permissionPrompt } from './ask.ts';
 import { runDemo } from './demo/run-demo.ts';
@@ -12,6 +14,7 @@ import { exitStatus, statusOf } from './exit-status.ts';
 import { type CliIo, UsageError } from './io.ts';
 import { whyUnreachable } from './reach.ts';
 import { isForPeople, type Renderer, rendererFor } from './render.ts';
+import { flagRules } from './rule-flags.ts';
 import { runQuery, type ShownQuery } from './run-query.ts';
 import { readPiped } from './stdin.ts';
 
@@ -90,14 +93,19 @@ async function withoutModel(prompt: string, flags: RunFlags, io: CliIo): Promise
 }
 
 function optionsOf(cwd: string, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
-  const canUseTool = permissionPrompt(io, renderer);
+  const keep = (rules: readonly PermissionRule[]): Promise<void> =>
+    storeAllowRules(
+      cwd,
+      rules.map(({ rule }) => rule),
+    );
+  const canUseTool = permissionPrompt(io, renderer, keep);
   const verbose = (text: string): void => io.err(io.colors.dim(`[${text}]\n`));
   return {
     model: flags.model ?? defaultModel,
     fallbackModels: [...flags.fallbackModel],
     querySource: 'repl',
     cwd,
-    rules: flags.allow.map((rule) => ({ behavior: 'allow', rule })),
+    rules: flagRules(flags),
     ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
     profile: flags.profile ?? (flags.baseUrl === undefined ? 'anthropic' : 'plain'),
     ...(flags.contextWindow === undefined ? {} : { contextWindow: flags.contextWindow }),

@@ -13,7 +13,7 @@ export type WireProfile = 'anthropic' | 'plain';
 
 /** `default` asks for what changes things; `acceptEdits` lets file edits pass; `plan` lets only reading pass;
  * `dontAsk` denies what would have to be asked; `bypassPermissions` lets everything pass that no rule denies. */
-export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions';
+export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions' | 'bubble';
 
 /** `off`; `adaptive`: the model decides; a number: a fixed budget in tokens, which must stay under `max_tokens`. */
 export type ThinkingOption = 'off' | 'adaptive' | number;

@@ -36,7 +36,7 @@ export interface ParsedRule extends PermissionRule {
 /** Patterns for everything in the folder that they start in, the folder itself included. */
 const everything = new Set(['*', '**', '/**']);
 
-const form = /^(\*|[a-zA-Z0-9_-]{1,64})(?:\((.+)\))?$/s;
+const form = /^(\*|[a-zA-Z0-9_-]{1,64}|mcp__[a-zA-Z0-9_-]{1,58}\*)(?:\((.+)\))?$/s;
 
 /**
  * Takes a rule apart. A pattern of a path tool is read like a line of a .gitignore file: relative to the working
@@ -130,9 +130,17 @@ function parseLeniently(rule: PermissionRule): ParsedRule | null {
   }
 }
 
+/** True when a rule is about a tool that goes by these names. */
+export function isAbout(rule: PermissionRule, names: readonly string[]): boolean {
+  const parsed = parseLeniently(rule);
+  return parsed !== null && names.some((name) => isNamed(parsed.tool, name));
+}
+
 function isNamed(inRule: string, name: string): boolean {
   if (inRule === '*' || inRule === name) return true;
-  return inRule.startsWith('mcp__') && name.startsWith(`${inRule}__`);
+  if (!inRule.startsWith('mcp__')) return false;
+  // `mcp__server` and `mcp__server__*` are all tools of a server, `mcp__server__get_*` some of them.
+  return inRule.endsWith('*') ? name.startsWith(inRule.slice(0, -1)) : name.startsWith(`${inRule}__`);
 }
 
 /** An allow rule must cover everything that a call touches, by every name; for the others one hit is enough. */

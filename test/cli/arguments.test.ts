@@ -12,6 +12,8 @@ describe('arguments', () => {
         outputFormat: 'text',
         fallbackModel: [],
         allow: [],
+        allowedTools: [],
+        disallowedTools: [],
         verbose: false,
         demo: true,
       },
@@ -59,6 +61,8 @@ describe('arguments', () => {
         maxTurns: 7,
         permissionMode: 'plan',
         allow: ['Bash(git *)', 'Read'],
+        allowedTools: [],
+        disallowedTools: [],
         cwd: '/tmp',
         verbose: true,
         demo: false,
@@ -66,6 +70,26 @@ describe('arguments', () => {
         contextWindow: 9,
       },
     });
+  });
+
+  it('splits lists of rules at commas and blanks outside of parentheses, and adds up repeated ones', () => {
+    const argv = [
+      '--allowed-tools',
+      'Bash(git log, x) Edit,Read',
+      '--disallowed-tools',
+      'Write',
+      '--disallowed-tools',
+      'mcp__a__*',
+    ];
+    expect(parseArguments(argv)).toMatchObject({
+      flags: { allowedTools: ['Bash(git log, x)', 'Edit', 'Read'], disallowedTools: ['Write', 'mcp__a__*'] },
+    });
+    expect(parseArguments(['tools', ...argv])).toMatchObject({
+      name: 'tools',
+      flags: { allowedTools: ['Bash(git log, x)', 'Edit', 'Read'] },
+    });
+    expect(() => parseArguments(['--allowed-tools', 'Bash(git'])).toThrow(/no permission rule/);
+    expect(() => parseArguments(['--allowed-tools', ' '])).toThrow(/must not be empty/);
   });
 
   it('forgets between two calls', () => {

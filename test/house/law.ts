@@ -1,7 +1,18 @@
 /** Who may import whom, as data. `test/oxlint.json` says the same to the linter; `lint.test.ts` holds the two together. */
 import path from 'node:path';
 
-const folders = ['core', 'effects', 'model', 'tools', 'hooks', 'session', 'inspect', 'cli', 'testing'] as const;
+const folders = [
+  'core',
+  'effects',
+  'model',
+  'tools',
+  'hooks',
+  'settings',
+  'session',
+  'inspect',
+  'cli',
+  'testing',
+] as const;
 
 /** `front`: the files of `src` itself that join the folders, such as `query.ts`; `clock` is the one that they share. */
 type Area = (typeof folders)[number] | 'machines' | 'clock' | 'front';
@@ -15,7 +26,18 @@ interface Law {
   readonly packages?: readonly string[];
 }
 
-const parts = ['core', 'effects', 'model', 'tools', 'hooks', 'session', 'inspect', 'machines', 'clock'] as const;
+const parts = [
+  'core',
+  'effects',
+  'model',
+  'tools',
+  'hooks',
+  'settings',
+  'session',
+  'inspect',
+  'machines',
+  'clock',
+] as const;
 
 const laws: { readonly [Name in Area]: Law } = {
   core: { areas: [], packages: [] },
@@ -25,6 +47,7 @@ const laws: { readonly [Name in Area]: Law } = {
   inspect: { areas: ['core', 'clock'], types: ['session'] },
   tools: { areas: ['core', 'clock'] },
   hooks: { areas: ['core', 'clock'], types: ['tools'] },
+  settings: { areas: ['core', 'clock', 'tools', 'hooks'] },
   model: { areas: ['core', 'clock'], packages: ['@anthropic-ai/sdk', 'node:'] },
   effects: { areas: ['core', 'clock', 'model', 'tools', 'hooks'] },
   front: { areas: parts },
