@@ -118,7 +118,10 @@ async function answerOf(scope: CallScope, judged: Judged): Promise<RecordedAnswe
     return plainAnswer('deny', 'mode', `${reason} The mode dontAsk denies what would have to be asked.`);
   }
   const { canUseTool } = scope.deps;
-  if (canUseTool === null) return plainAnswer('deny', 'nobody', `${reason} Nobody is there to ask.`);
+  if (canUseTool === null) {
+    const where = scope.call.shared.permissionMode === 'bubble' ? 'above ' : '';
+    return plainAnswer('deny', 'nobody', `${reason} Nobody ${where}is there to ask.`);
+  }
   const { permissionMode } = scope.call.shared;
   const suggestions = suggestRules(scope.tool.name, subject, allRules(scope.deps, scope.call), permissionMode);
   const asked = await askUser(scope, canUseTool, input.json, { reason, summary: summaryOf(scope, input), suggestions });

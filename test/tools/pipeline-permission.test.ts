@@ -115,6 +115,12 @@ describe('permission in the pipeline', () => {
   it('denies where nobody is there to ask, and in dontAsk asks nobody', async () => {
     const alone = await callTool({ tools: [make()], mode: 'default' }, 'send', { msg: 'a' });
     expect(alone.text).toContain('Nobody is there to ask');
+    const orphan = await callTool({ tools: [make()], mode: 'bubble' }, 'send', { msg: 'a' });
+    expect(orphan.text).toContain('Nobody above is there to ask');
+    const above = prompt({ behavior: 'allow' });
+    expect(
+      (await callTool({ tools: [make()], mode: 'bubble', canUseTool: above.canUseTool }, 'send', { msg: 'a' })).text,
+    ).toBe('sent a');
     const { canUseTool, asked } = prompt({ behavior: 'allow' });
     const quiet = await callTool({ tools: [make()], mode: 'dontAsk', canUseTool }, 'send', { msg: 'a' });
     expect(quiet.text).toContain('dontAsk');
