@@ -102,7 +102,7 @@ export const loopOptionsSchema = z.strictObject({
   /** Dollars for a million tokens, by model: they go before those of the built-in table. */
   prices: z.record(z.string(), price).optional(),
   outputSchema: z.record(z.string(), z.json()).nullable().optional(),
-  permissionMode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions']).optional(),
+  permissionMode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions', 'bubble']).optional(),
   toolConcurrency: z.int().positive().optional(),
   maxSubAgents: count.optional(),
   maxAgentDepth: count.optional(),

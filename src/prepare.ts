@@ -39,6 +39,7 @@ import { checkMessages, checkRecorded, checkSession } from './session/schemas.ts
 import { builtInTools } from './tools/builtin/index.ts';
 import type { CanUseTool } from './tools/can-use-tool.ts';
 import { fitStart } from './tools/fit-images.ts';
+import { isOffered } from './tools/offered.ts';
 import { parseRule } from './tools/permission-rules.ts';
 import type { ToolRegistry } from './tools/registry.ts';
 import { createFileStore, type ResultStore } from './tools/result-store.ts';
@@ -225,7 +226,10 @@ function partsOf(options: QueryOptions, startQuery: StartQuery): Parts {
   const mcp = serversOf(options.mcpServers, { cwd, clock });
   const agentTool = agentToolOf(options, () => registry().tools, startQuery);
   const tools = [...(options.tools ?? builtInTools()), ...(agentTool === null ? [] : [agentTool])];
-  const registry = liveRegistry(tools, mcp);
+  const registry = liveRegistry(
+    tools.filter((tool) => isOffered(tool, options.rules ?? [])),
+    mcp,
+  );
   return {
     registry,
     mcp,

@@ -7,6 +7,7 @@ import { parseRule } from '../tools/permission-rules.ts';
 import type { ExploreFlags } from './explore-command.ts';
 import type { HooksFlags } from './hooks-command.ts';
 import { UsageError } from './io.ts';
+import { ruleFlags, type ToolsFlags } from './rule-flags.ts';
 
 const outputFormats = ['text', 'json', 'stream-json'] as const;
 type OutputFormat = (typeof outputFormats)[number];
@@ -34,6 +35,8 @@ export interface RunFlags {
   readonly agents?: string;
   readonly settings?: string;
   readonly trust: boolean;
+  readonly allowedTools: readonly string[];
+  readonly disallowedTools: readonly string[];
   readonly cwd?: string;
   readonly verbose: boolean;
   readonly demo: boolean;
@@ -49,6 +52,7 @@ export type CliCommand =
   | { readonly name: 'explore'; readonly flags: ExploreFlags }
   | { readonly name: 'bound'; readonly config: string | null }
   | { readonly name: 'hooks'; readonly flags: HooksFlags }
+  | { readonly name: 'tools'; readonly flags: ToolsFlags }
   /** Help or the version: the text to print. */
   | { readonly name: 'print'; readonly text: string };
 
@@ -140,6 +144,8 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .option('--agents <json>', 'sub-agents by name, as JSON or in a file, beside those of the agents folders', name)
     .option('--settings <file or JSON>', 'settings that are stronger than those of every settings file', name)
     .option('--trust', 'trust the repository for this run: its settings may run commands', false)
+    .addOption(ruleFlags.allowedTools())
+    .addOption(ruleFlags.disallowedTools())
     .option('--cwd <folder>', 'the folder to work in', name)
     .option('--verbose', 'show thinking and the path through the chart', false)
     .option('--no-demo', 'never run the demo')
@@ -169,6 +175,21 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .option('--json', 'print them as JSON', false)
     // The options that a query has too are read as those of the query, wherever they stand.
     .action((_flags: object, command: Command) => set(hooksOf(command.optsWithGlobals())));
+  program
+    .command('tools')
+    .description('print the tools that a query would have, and what is decided about each')
+    .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
+    .option('--allow <rule>', 'a rule that lets tools pass; may be repeated', collect(rule), [])
+    .addOption(ruleFlags.allowedTools())
+    .addOption(ruleFlags.disallowedTools())
+    .option('--mcp-config <file or JSON>', 'MCP servers to start and ask; may be repeated', collect(name), [])
+    .option('--agents <json>', 'sub-agents by name, as JSON or in a file', name)
+    .option('--settings <file or JSON>', 'settings that are stronger than those of every settings file', name)
+    .option('--trust', 'trust the repository for this run', false)
+    .option('--cwd <folder>', 'the folder to look from', name)
+    .option('--json', 'print them as JSON', false)
+    // The options that a query has too are read as those of the query, wherever they stand.
+    .action((_flags: object, given: Command) => set({ name: 'tools', flags: given.optsWithGlobals<ToolsFlags>() }));
   return program;
 }
 

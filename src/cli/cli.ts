@@ -37,6 +37,10 @@ async function run(argv: readonly string[], io: CliIo): Promise<number> {
       const { hooksCommand } = await import('./hooks-command.ts');
       return hooksCommand(command.flags, io);
     }
+    case 'tools': {
+      const { toolsCommand } = await import('./tools-command.ts');
+      return toolsCommand(command.flags, io);
+    }
     case 'bound': {
       const { boundCommand } = await import('./bound-command.ts');
       return boundCommand(command.config, io);

@@ -1,6 +1,7 @@
 /** `escapement "..."`: a query against a real model, or the demo. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { PermissionRule } from '../core/tools/context.ts';
 import { sessionFacts } from '../core/session-facts.ts';
 import { watchPath } from '../inspect/watch-path.ts';
 import type { Agents } from '../agents/definition.ts';
@@ -10,6 +11,7 @@ import type { QueryOptions } from '../prepare.ts';
 import { agentsFor } from './agents.ts';
 import type { Settings } from '../settings/settings.ts';
 import { withSettings } from '../with-settings.ts';
+import { storeAllowRules } from '../settings/store-rule.ts';
 import type { RunFlags } from './arguments.ts';
 import { askLine, canAsk, permissionPrompt } from './ask.ts';
 import { runDemo } from './demo/run-demo.ts';
@@ -19,6 +21,7 @@ import { capOptions, limitOptions, promptOptions } from './limit-options.ts';
 import { whyUnreachable } from './reach.ts';
 import { mcpServersFor } from './mcp.ts';
 import { isForPeople, type Renderer, rendererFor } from './render.ts';
+import { flagRules } from './rule-flags.ts';
 import { runQuery, type ShownQuery } from './run-query.ts';
 import { askTrust, readSettings, tellSettings } from './settings.ts';
 import { readPiped } from './stdin.ts';
@@ -134,14 +137,19 @@ async function withoutModel(prompt: string, flags: RunFlags, io: CliIo): Promise
 }
 
 function optionsOf({ cwd, agents, settings }: Ground, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
-  const canUseTool = permissionPrompt(io, renderer);
+  const keep = (rules: readonly PermissionRule[]): Promise<void> =>
+    storeAllowRules(
+      cwd,
+      rules.map(({ rule }) => rule),
+    );
+  const canUseTool = permissionPrompt(io, renderer, keep);
   const verbose = (text: string): void => io.err(io.colors.dim(`[${text}]\n`));
   return {
     model: flags.model ?? settings.model?.value ?? defaultModel,
     fallbackModels: [...flags.fallbackModel],
     querySource: 'repl',
     cwd,
-    rules: flags.allow.map((rule) => ({ behavior: 'allow', rule })),
+    rules: flagRules(flags),
     ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
     profile: flags.profile ?? (flags.baseUrl === undefined ? 'anthropic' : 'plain'),
     ...(flags.contextWindow === undefined ? {} : { contextWindow: flags.contextWindow }),

@@ -14,8 +14,9 @@ export type Layer = (state: LoopState, config: LoopConfig) => LoopState;
 export type WireProfile = 'anthropic' | 'plain';
 
 /** `default` asks for what changes things; `acceptEdits` lets file edits pass; `plan` lets only reading pass;
- * `dontAsk` denies what would have to be asked; `bypassPermissions` lets everything pass that no rule denies. */
-export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions';
+ * `dontAsk` denies what would have to be asked; `bypassPermissions` lets everything pass that no rule denies; `bubble`, for sub-agents: what would be asked goes up to
+ * the `canUseTool` of the parent, and nobody above means deny. */
+export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions' | 'bubble';
 
 /** `off`; `adaptive`: the model decides; a number: a fixed budget in tokens, which must stay under `max_tokens`. */
 export type ThinkingOption = 'off' | 'adaptive' | number;

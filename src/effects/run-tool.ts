@@ -64,7 +64,12 @@ function startProgress(effect: EffectOf<'runTool'>, summary: string, io: EffectI
   let since = io.clock.now();
   let waiting: string | null = null;
   let cancelTimer: (() => void) | null = null;
-  const observe = (status: 'started' | 'running' | 'ended', text: string, isError: boolean | null): void => {
+  const observe = (
+    status: 'started' | 'running' | 'ended',
+    text: string,
+    isError: boolean | null,
+    stage?: string,
+  ): void => {
     if (io.signal.aborted) return;
     io.observe({
       type: 'progress',
@@ -74,6 +79,7 @@ function startProgress(effect: EffectOf<'runTool'>, summary: string, io: EffectI
       ms: io.clock.now() - since,
       text: oneLine(text, longestLine),
       isError,
+      ...(stage === undefined ? {} : { stage }),
     });
   };
   const flush = (): void => {
@@ -95,7 +101,7 @@ function startProgress(effect: EffectOf<'runTool'>, summary: string, io: EffectI
     },
     end(outcome) {
       cancelTimer?.();
-      observe('ended', outcomeText(outcome), outcome.isError);
+      observe('ended', outcomeText(outcome), outcome.isError, outcome.stage);
     },
   };
 }

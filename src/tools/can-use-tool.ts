@@ -11,7 +11,7 @@ export interface PermissionRequest {
   readonly reason: string;
   /** The call in a few words. */
   readonly summary: string;
-  /** Rules that would let calls like this one pass; one of them may come back in `addedRules`. */
+  /** Rules that together would let calls like this one pass; they may come back in `addedRules`. */
   readonly suggestions: readonly PermissionRule[];
   /** Name of the sub-agent that wants to make the call; left out for the query itself. */
   readonly agent?: string;

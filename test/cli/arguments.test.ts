@@ -14,6 +14,8 @@ describe('arguments', () => {
         allow: [],
         mcpConfig: [],
         trust: false,
+        allowedTools: [],
+        disallowedTools: [],
         verbose: false,
         demo: true,
       },
@@ -70,6 +72,8 @@ describe('arguments', () => {
         agents: '{}',
         settings: 'mine.json',
         trust: true,
+        allowedTools: [],
+        disallowedTools: [],
         cwd: '/tmp',
         verbose: true,
         demo: false,
@@ -90,6 +94,26 @@ describe('arguments', () => {
       flags,
     });
     expect(parseArguments(['hooks'])).toEqual({ name: 'hooks', flags: { trust: false, json: false } });
+  });
+
+  it('splits lists of rules at commas and blanks outside of parentheses, and adds up repeated ones', () => {
+    const argv = [
+      '--allowed-tools',
+      'Bash(git log, x) Edit,Read',
+      '--disallowed-tools',
+      'Write',
+      '--disallowed-tools',
+      'mcp__a__*',
+    ];
+    expect(parseArguments(argv)).toMatchObject({
+      flags: { allowedTools: ['Bash(git log, x)', 'Edit', 'Read'], disallowedTools: ['Write', 'mcp__a__*'] },
+    });
+    expect(parseArguments(['tools', ...argv])).toMatchObject({
+      name: 'tools',
+      flags: { allowedTools: ['Bash(git log, x)', 'Edit', 'Read'] },
+    });
+    expect(() => parseArguments(['--allowed-tools', 'Bash(git'])).toThrow(/no permission rule/);
+    expect(() => parseArguments(['--allowed-tools', ' '])).toThrow(/must not be empty/);
   });
 
   it('forgets between two calls', () => {

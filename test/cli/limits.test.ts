@@ -78,6 +78,8 @@ describe('options of the flags', () => {
     allow: [],
     mcpConfig: [],
     trust: false,
+    allowedTools: [],
+    disallowedTools: [],
     verbose: false,
     demo: true,
   };

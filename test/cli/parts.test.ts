@@ -85,6 +85,8 @@ const request = (signal: AbortSignal) => ({
   suggestions: [{ behavior: 'allow', rule: 'Bash(ls)' } as const],
 });
 
+const keepNothing = (): Promise<void> => Promise.resolve();
+
 describe('questions', () => {
   it('are asked where input and output are a terminal alone', () => {
     const pauses = { pause: () => {}, resume: () => {} };
@@ -93,13 +95,15 @@ describe('questions', () => {
       false,
       false,
     ]);
-    expect(permissionPrompt(fakeIo(), pauses)).toBeNull();
+    expect(permissionPrompt(fakeIo(), pauses, keepNothing)).toBeNull();
   });
 
   it('about permission come one at a time, on the screen and not in the output', async () => {
     const io = atTerminal();
     const calls: string[] = [];
-    const prompt = permissionPrompt(io, { pause: () => calls.push('pause'), resume: () => calls.push('resume') });
+    const kept: unknown[] = [];
+    const keep = (rules: unknown): Promise<void> => Promise.resolve(void kept.push(rules));
+    const prompt = permissionPrompt(io, { pause: () => calls.push('pause'), resume: () => calls.push('resume') }, keep);
     const { signal } = new AbortController();
     const first = prompt?.('Bash', { command: 'ls\nrm x' }, request(signal));
     const second = prompt?.('Bash', { command: 'second' }, request(signal));
@@ -112,13 +116,25 @@ describe('questions', () => {
     io.stdin.write('n\n');
     expect(await second).toMatchObject({ behavior: 'deny' });
     expect(calls).toEqual(['pause', 'resume', 'pause', 'resume']);
+    expect(kept).toEqual([[{ behavior: 'allow', rule: 'Bash(ls)' }]]);
     expect(io.printed.out).toBe('');
+  });
+
+  it('say when an "always" cannot be kept: it holds in this session', async () => {
+    const io = atTerminal();
+    const keep = (): Promise<void> => Promise.reject(new Error('The disk is full.'));
+    const prompt = permissionPrompt(io, { pause: () => {}, resume: () => {} }, keep);
+    const answer = prompt?.('Bash', { command: 'ls' }, request(new AbortController().signal));
+    await shown(io, '[e]nd the turn:');
+    io.stdin.write('a\n');
+    expect(await answer).toMatchObject({ behavior: 'allow', addedRules: [{ rule: 'Bash(ls)' }] });
+    expect(io.seen()).toContain('The disk is full.');
   });
 
   it('are taken away by an abort, those that wait too', async () => {
     const io = atTerminal();
     const stop = new AbortController();
-    const prompt = permissionPrompt(io, { pause: () => {}, resume: () => {} });
+    const prompt = permissionPrompt(io, { pause: () => {}, resume: () => {} }, keepNothing);
     const answers = ['first', 'second'].map((command) => prompt?.('Bash', { command }, request(stop.signal)));
     await shown(io, '[e]nd the turn:');
     stop.abort();

@@ -173,7 +173,7 @@ describe('the call that is asked about', () => {
     ['e', { behavior: 'deny', interrupt: true }],
     ['n', { behavior: 'deny' }],
     ['', { behavior: 'deny' }],
-    ['yikes', { behavior: 'deny' }],
+    ['yikes', { behavior: 'deny', message: 'The user said no: yikes' }],
     ['always not', { behavior: 'deny' }],
     [null, { behavior: 'deny' }],
   ])('takes %j for %j', (line, answer) => {
