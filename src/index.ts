@@ -1,5 +1,6 @@
 /** `escapement`: the loop of a coding agent, ready to run. */
 export { type Clock, systemClock } from './clock.ts';
+export type { ContextOptions } from './context-sources.ts';
 export type { Emitted, Observation, Output } from './core/output.ts';
 export { sessionFacts, type SessionFacts } from './core/session-facts.ts';
 export type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
@@ -10,6 +11,7 @@ export { type ActorHost, loopActors, performEffect } from './effects/actors.ts';
 export type { AttachmentProvider } from './effects/collect-attachments.ts';
 export type { EffectIo, EffectRunner, EffectRunners } from './effects/io.ts';
 export type { Hooks, PostToolUseHook, PreToolUseHook, StopHook } from './hooks/hook.ts';
+export type { MemoryOptions } from './memory/memory.ts';
 export { hasCredentials } from './model/client.ts';
 export { costOf } from './model/prices.ts';
 export type { CallIo, CallModel, CallPurpose, StreamEvent } from './model/transport.ts';
@@ -18,8 +20,10 @@ export { type LoopParts, loopParts, type QueryDeps, type QueryOptions } from './
 export { query, type Query } from './query.ts';
 export { type Journal, type MemoryJournal, memoryJournal, type RecordedQuery, replay } from './session/journal.ts';
 export { resume } from './session/resume.ts';
+export type { SkillOptions } from './skills/skills.ts';
 export { builtInTools } from './tools/builtin/index.ts';
 export type { CanUseTool, PermissionAnswer, PermissionRequest } from './tools/can-use-tool.ts';
+export { createFileContents, type FileContents } from './tools/file-contents.ts';
 export { createFileStore, createMemoryStore, type ResultStore } from './tools/result-store.ts';
 export type { ImageGoal, ScaledImage, ScaleImage } from './tools/scale-image.ts';
 export {

@@ -9,7 +9,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { defaultConfig, type Layer, type LoopConfig } from './core/config.ts';
 import type { LoopEvent } from './core/event.ts';
 import type { QueryStart } from './core/initial-state.ts';
-import type { LoopState } from './core/state.ts';
+import type { LoopState, QueuedMessage } from './core/state.ts';
 import type { PermissionRule } from './core/tools/context.ts';
 import { type AttachmentProvider, collectAttachments } from './effects/collect-attachments.ts';
 import { compact } from './effects/compact.ts';
@@ -23,15 +23,17 @@ import { type Hooks, noHooks } from './hooks/hook.ts';
 import { type ClientOptions, createClient } from './model/client.ts';
 import { findLimits, tableLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
+import { checkContext, type ContextOptions, type ContextSources, contextSources } from './context-sources.ts';
 import { checkCompact, loopOptionsOf } from './host-options.ts';
 import { checkOptions, type LoopOptions, toLoopConfig } from './options.ts';
 import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
 import { checkMessages, checkRecorded } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
 import type { CanUseTool } from './tools/can-use-tool.ts';
-import { fitStart } from './tools/fit-images.ts';
+import { fitContent, fitStart } from './tools/fit-images.ts';
 import { parseRule } from './tools/permission-rules.ts';
-import { createRegistry, type ToolRegistry } from './tools/registry.ts';
+import { liveRegistry } from './tools/live-registry.ts';
+import type { ToolRegistry } from './tools/registry.ts';
 import { createFileStore, type ResultStore } from './tools/result-store.ts';
 import { type ScaleImage, scaleWithSharp } from './tools/scale-image.ts';
 import type { Tool } from './tools/tool.ts';
@@ -52,7 +54,7 @@ export interface QueryDeps {
   readonly clock?: Clock;
 }
 
-export interface QueryOptions extends LoopOptions, ClientOptions, Omit<QueryStart, 'seed' | 'tools'> {
+export interface QueryOptions extends LoopOptions, ClientOptions, ContextOptions, Omit<QueryStart, 'seed' | 'tools'> {
   /** Default: the built-in tools, which work in `cwd`. */
   readonly tools?: readonly Tool[];
   /** Folder that the tools work in. Default: the current one. */
@@ -93,6 +95,8 @@ export interface QueryOptions extends LoopOptions, ClientOptions, Omit<QueryStar
 export interface Prepared {
   /** Asks the server for the limits of the models, then everything is known. */
   readonly resolve: () => Promise<Resolved>;
+  /** What the user says with every image fitted. Never rejects. */
+  readonly fit: (message: QueuedMessage) => Promise<QueuedMessage>;
 }
 
 interface Resolved {
@@ -101,6 +105,8 @@ interface Resolved {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly start: Omit<QueryStart, 'seed'>;
+  /** What a person may want to know of the beginning, one sentence each. */
+  readonly notices: readonly string[];
 }
 
 /**
@@ -112,23 +118,30 @@ export function prepare(options: QueryOptions): Prepared {
   const loopOptions = loopOptionsOf(options);
   checkOptions(loopOptions);
   checkCompact(options);
+  checkContext(options);
   if (options.messages !== undefined) checkMessages(options.messages);
   if (options.resume !== undefined) checkRecorded(options.resume);
   const parts = partsOf(options);
   return {
+    fit: (message) => fitContent(message, parts.scaleImage),
     async resolve() {
       const models = [loopOptions.model ?? defaultConfig.models[0]!, ...(loopOptions.fallbackModels ?? [])];
-      const config = toLoopConfig(loopOptions, {
-        modelLimits: await limitsFor(options, loopOptions, models, parts.client),
-        stopHooks: parts.hooks.stop.length > 0,
-        microcompactor: options.deps?.microcompact ?? null,
-      });
+      const found = await parts.sources.start(loopOptions.system ?? '');
+      const config = toLoopConfig(
+        { ...loopOptions, system: found.system },
+        {
+          modelLimits: await limitsFor(options, loopOptions, models, parts.client),
+          stopHooks: parts.hooks.stop.length > 0,
+          microcompactor: options.deps?.microcompact ?? null,
+        },
+      );
       return {
         config,
         runners: runnersOf(options, parts, config.smallModel),
         journal: options.journal ?? memoryJournal(),
         clock: options.deps?.clock ?? systemClock,
-        start: { ...(await fitStart(startOf(options), parts.scaleImage)), tools: parts.registry.specs() },
+        start: { ...(await fitStart(startOf(options), parts.scaleImage)), tools: parts.registry().specs() },
+        notices: found.notices,
       };
     },
   };
@@ -139,7 +152,9 @@ export const defaultAbortGraceMs = 2_000;
 
 /** What the runners share. */
 interface Parts {
-  readonly registry: ToolRegistry;
+  /** The tools of now. */
+  readonly registry: () => ToolRegistry;
+  readonly sources: ContextSources;
   readonly hooks: Hooks;
   readonly client: () => ReturnType<typeof createClient>;
   readonly callModel: CallModel;
@@ -158,30 +173,47 @@ function partsOf(options: QueryOptions): Parts {
       ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
     });
+  const roots = [cwd, ...(options.additionalRoots ?? []).map(folder)];
+  const sources = contextSources(options, { cwd, roots, rules: options.rules ?? [] });
+  const registry = liveRegistry(options.tools ?? builtInTools(), [sources.tools]);
+  // Tools that share a name are told of now.
+  registry();
   return {
-    registry: createRegistry(options.tools ?? builtInTools()),
+    registry,
+    sources,
     hooks: { ...noHooks, ...options.hooks },
     client,
     callModel: options.deps?.callModel ?? transport(),
     scaleImage: options.deps?.scaleImage ?? scaleWithSharp,
     cwd,
-    roots: [cwd, ...(options.additionalRoots ?? []).map(folder)],
+    roots,
   };
 }
 
 function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | null): EffectRunners {
-  const { registry, hooks, callModel, scaleImage, cwd, roots } = parts;
+  const { registry, sources, hooks, callModel, scaleImage, cwd, roots } = parts;
+  const { contents, readRoots } = sources;
   return {
-    streamModel: streamModel({ callModel, verdictOf: registry.verdictOf }),
+    streamModel: streamModel({
+      callModel,
+      verdictOf: (name, input) => {
+        sources.expect(name, input, registry());
+        return registry().verdictOf(name, input);
+      },
+    }),
     compact: options.deps?.compact ?? compact({ callModel }),
     runStopHooks: runStopHooks({ hooks: hooks.stop }),
     collectAttachments: collectAttachments({
+      sources: sources.attach,
       providers: options.attachments ?? [],
-      registry: () => registry,
+      registry,
       scaleImage,
     }),
     runTool: runTool({
-      registry: () => registry,
+      registry,
+      readRoots,
+      ...(contents === null ? {} : { contents }),
+      began: (effect) => sources.touch(effect, registry()),
       hooks,
       rules: options.rules ?? [],
       canUseTool: options.canUseTool ?? null,

@@ -7,7 +7,7 @@ import type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
 import type { UserBlock } from './core/message.ts';
 import { defaultAbortGraceMs, prepare, type QueryOptions } from './prepare.ts';
 import { Run } from './run.ts';
-import { replay } from './session/journal.ts';
+import { replay, startedCommands } from './session/journal.ts';
 
 /** A query under way. Iterate it; the value that it returns is the terminal. */
 export interface Query extends AsyncGenerator<Emitted, Terminal, void> {
@@ -55,6 +55,9 @@ class LoopQuery implements Query {
   readonly #early: ((run: Run) => void)[] = [];
   /** Messages that came before the run began; none of them is lost if it never does. */
   readonly #said: QueuedMessage[] = [];
+  /** Messages whose images are being scaled, in their order. */
+  readonly #fitting: QueuedMessage[] = [];
+  #lastFit: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #drawnSeed: string | null = null;
   #messages = 0;
@@ -73,7 +76,7 @@ class LoopQuery implements Query {
   }
 
   get queued(): readonly QueuedMessage[] {
-    return this.#started?.queued ?? this.#said;
+    return [...(this.#started?.queued ?? this.#said), ...this.#fitting];
   }
 
   async next(): Promise<IteratorResult<Emitted, Terminal>> {
@@ -106,12 +109,17 @@ class LoopQuery implements Query {
 
   send(content: string | readonly UserBlock[]): string {
     const message = this.#message(content);
-    this.#tell((run) => run.post({ type: 'message.queued', message }));
+    const hasImage = message.content.some(({ type }) => type !== 'text');
+    // What is said later stands behind it, so that the order stays.
+    if (hasImage || this.#fitting.length > 0) void this.#fit(message);
+    else this.#queue(message);
     return message.id;
   }
 
   submit(content: string | readonly UserBlock[]): string {
     const message = this.#message(content);
+    // It ends the query at once: its images are fitted by the next one, which takes it from `queued`.
+    if (this.#started === null) this.#said.push(message);
     this.#tell((run) => run.abort('submit', message));
     return message.id;
   }
@@ -123,9 +131,23 @@ class LoopQuery implements Query {
   #message(content: string | readonly UserBlock[]): QueuedMessage {
     const blocks: readonly UserBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     this.#messages += 1;
-    const message = { id: idAt(this.#seed(), firstMessageId + this.#messages), content: blocks };
+    return { id: idAt(this.#seed(), firstMessageId + this.#messages), content: blocks };
+  }
+
+  #queue(message: QueuedMessage): void {
     if (this.#started === null) this.#said.push(message);
-    return message;
+    this.#tell((run) => run.post({ type: 'message.queued', message }));
+  }
+
+  /** Scaling an image takes a while: until then the message counts as queued, and may still be when the query ends. */
+  async #fit(message: QueuedMessage): Promise<void> {
+    this.#fitting.push(message);
+    const fitted = this.#prepared.fit(message);
+    const inTurn = this.#lastFit.then(() => fitted);
+    this.#lastFit = inTurn;
+    const ready = await inTurn;
+    this.#fitting.shift();
+    this.#queue(ready);
   }
 
   #tell(what: (run: Run) => void): void {
@@ -142,12 +164,13 @@ class LoopQuery implements Query {
   async #begin(): Promise<Run> {
     const { resume } = this.#options;
     const seed = this.#seed();
-    const { config, runners, journal, clock, start } = await this.#prepared.resolve();
+    const { config, runners, journal, clock, start, notices } = await this.#prepared.resolve();
     const state = resume === undefined ? initialState({ seed, ...start }, config) : replay(resume);
     const run = new Run({
       config: resume?.config ?? config,
       state,
       resumes: resume !== undefined,
+      consumed: resume === undefined ? [] : startedCommands(resume),
       runners,
       journal,
       clock,
@@ -161,7 +184,8 @@ class LoopQuery implements Query {
     }
     this.#started = run;
     this.#subscribe(run);
-    run.start(resume === undefined ? { type: 'query.started', blocked: null } : { type: 'query.resumed' });
+    const told = notices.length === 0 ? {} : { notices };
+    run.start(resume === undefined ? { type: 'query.started', blocked: null, ...told } : { type: 'query.resumed' });
     return run;
   }
 

@@ -24,6 +24,7 @@ export interface RunFlags {
   readonly permissionMode?: PermissionMode;
   readonly allow: readonly string[];
   readonly cwd?: string;
+  readonly appendSystemPrompt?: string;
   readonly verbose: boolean;
   readonly demo: boolean;
 }
@@ -120,6 +121,7 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
     .option('--allow <rule>', "a rule that lets tools pass, 'Bash(git status)'; may be repeated", collect(rule), [])
     .option('--cwd <folder>', 'the folder to work in', name)
+    .option('--append-system-prompt <text>', 'stands at the end of the system prompt', name)
     .option('--verbose', 'show thinking and the path through the chart', false)
     .option('--no-demo', 'never run the demo')
     .action((prompt: readonly string[], flags: RunFlags) => set({ name: 'run', prompt: prompt.join(' '), flags }));

@@ -5,6 +5,7 @@ import { sessionFacts } from '../core/session-facts.ts';
 import { watchPath } from '../inspect/watch-path.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
 import type { QueryOptions } from '../prepare.ts';
+import { createFileContents } from '../tools/file-contents.ts';
 import type { RunFlags } from './arguments.ts';
 import { askLine, canAsk, permissionPrompt } from './ask.ts';
 import { runDemo } from './demo/run-demo.ts';
@@ -14,6 +15,7 @@ import { whyUnreachable } from './reach.ts';
 import { isForPeople, type Renderer, rendererFor } from './render.ts';
 import { runQuery, type ShownQuery } from './run-query.ts';
 import { readPiped } from './stdin.ts';
+import { typedLines } from './typed-lines.ts';
 
 const defaultModel = 'claude-sonnet-5-5';
 
@@ -41,18 +43,32 @@ async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo
   if (asked === null) return exitStatus.done;
   await checkAddress(flags, io);
   let shown: ShownQuery | null = null;
-  for (let next: string | null = asked; next !== null; next = await nextPrompt(shown, flags, io)) {
-    const compact = compactCommand(next);
-    if (compact !== null && shown === null) {
-      throw new UsageError('There is nothing to compact yet: /compact shortens a conversation that has begun.');
-    }
+  const commands: string[] = [];
+  const contents = createFileContents();
+  for (
+    let next: Asks | null = asksFor(asked, shown);
+    next !== null;
+    next = await nextAsks(shown, commands, flags, io)
+  ) {
     const renderer = rendererFor(flags, io);
-    const options = optionsOf(cwd, flags, renderer, io);
+    const typed = typedLines(flags, io, renderer);
+    const options = { ...optionsOf(cwd, flags, typed ?? renderer, io), fileChanges: contents };
     const before: Partial<QueryOptions> = shown === null ? {} : historyOf(shown);
-    const asks = compact === null ? { prompt: next } : { compact };
-    shown = await runQuery({ ...options, ...before, ...asks }, renderer, io);
+    shown = await runQuery({ ...options, ...before, ...next }, renderer, io, typed);
+    commands.push(...(typed?.commands ?? []));
   }
   return shown === null ? exitStatus.notDone : statusOf(shown.terminal);
+}
+
+/** What the next query does: a prompt, a compaction, or only what was typed before it. */
+type Asks = Pick<QueryOptions, 'prompt' | 'compact'>;
+
+function asksFor(line: string, shown: ShownQuery | null): Asks {
+  const compact = compactCommand(line);
+  if (compact !== null && shown === null) {
+    throw new UsageError('There is nothing to compact yet: /compact shortens a conversation that has begun.');
+  }
+  return compact === null ? { prompt: line } : { compact };
 }
 
 /** What to do first; null when the person asked for nothing. */
@@ -89,7 +105,12 @@ async function withoutModel(prompt: string, flags: RunFlags, io: CliIo): Promise
   throw new UsageError(`No model can be reached, ${why}: set ANTHROPIC_API_KEY, or name a server with --base-url.`);
 }
 
-function optionsOf(cwd: string, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
+function optionsOf(
+  cwd: string,
+  flags: RunFlags,
+  renderer: Pick<Renderer, 'pause' | 'resume'>,
+  io: CliIo,
+): QueryOptions {
   const canUseTool = permissionPrompt(io, renderer);
   const verbose = (text: string): void => io.err(io.colors.dim(`[${text}]\n`));
   return {
@@ -97,6 +118,9 @@ function optionsOf(cwd: string, flags: RunFlags, renderer: Renderer, io: CliIo):
     fallbackModels: [...flags.fallbackModel],
     querySource: 'repl',
     cwd,
+    memory: true,
+    skills: true,
+    ...(flags.appendSystemPrompt === undefined ? {} : { appendSystem: flags.appendSystemPrompt }),
     rules: flags.allow.map((rule) => ({ behavior: 'allow', rule })),
     ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
     profile: flags.profile ?? (flags.baseUrl === undefined ? 'anthropic' : 'plain'),
@@ -114,11 +138,26 @@ function folderOf(flags: RunFlags, io: CliIo): string {
   throw new UsageError(`The folder ${folder} of --cwd is not there: name one that exists.`);
 }
 
-/** At a terminal the conversation can go on from the history that was kept: after an interruption, and if it was asked for. */
-async function nextPrompt(shown: ShownQuery | null, flags: RunFlags, io: CliIo): Promise<string | null> {
+/**
+ * What was typed while the query ran goes first. Then, at a terminal, the conversation can go on from the history that
+ * was kept: after an interruption, and if it was asked for.
+ */
+async function nextAsks(
+  shown: ShownQuery | null,
+  commands: string[],
+  flags: RunFlags,
+  io: CliIo,
+): Promise<Asks | null> {
   const isInterrupted = shown !== null && statusOf(shown.terminal) === exitStatus.interrupted;
+  // After an interruption the person says first how to go on; what was typed before stands in front of that.
+  if (shown !== null && !isInterrupted && isForPeople(flags)) {
+    if (shown.query.queued.length > 0) return {};
+    const command = commands.shift();
+    if (command !== undefined) return asksFor(command, shown);
+  }
   if (!isInterrupted && !flags.interactive) return null;
-  return isForPeople(flags) && canAsk(io) ? askNext(io) : null;
+  const line = isForPeople(flags) && canAsk(io) ? await askNext(io) : null;
+  return line === null ? null : asksFor(line, shown);
 }
 
 /** One line of the person at the terminal; null ends the conversation. */

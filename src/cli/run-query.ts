@@ -7,6 +7,7 @@ import { CostMeter } from './cost.ts';
 import { exitStatus } from './exit-status.ts';
 import { type CliIo, UsageError } from './io.ts';
 import type { Renderer } from './render.ts';
+import type { TypedLines } from './typed-lines.ts';
 
 export interface ShownQuery {
   readonly terminal: Terminal;
@@ -15,11 +16,17 @@ export interface ShownQuery {
 }
 
 /**
- * Runs a query to its end. The first Ctrl+C interrupts it and keeps its history, the second ends the process.
+ * Runs a query to its end. The first Ctrl+C interrupts it and keeps its history, the second ends the process. What
+ * is typed meanwhile is said to it.
  *
  * @throws UsageError for an option that cannot be used.
  */
-export async function runQuery(options: QueryOptions, renderer: Renderer, io: CliIo): Promise<ShownQuery> {
+export async function runQuery(
+  options: QueryOptions,
+  renderer: Renderer,
+  io: CliIo,
+  typed: TypedLines | null = null,
+): Promise<ShownQuery> {
   const meter = new CostMeter([options.model ?? '', ...(options.fallbackModels ?? [])]);
   const started = startQuery({
     ...options,
@@ -29,6 +36,7 @@ export async function runQuery(options: QueryOptions, renderer: Renderer, io: Cl
     },
   });
   const stopListening = io.interrupts.handle(interrupter(started, renderer, io));
+  typed?.begin((line) => started.send(line));
   try {
     const terminal = await showAll(started, renderer);
     const { state } = started;
@@ -37,6 +45,7 @@ export async function runQuery(options: QueryOptions, renderer: Renderer, io: Cl
     renderer.end({ terminal, cost: meter.total, messages: state.carried.messages });
     return { terminal, state, query: started };
   } finally {
+    typed?.end();
     stopListening();
   }
 }

@@ -1,11 +1,16 @@
 /** Everything that can happen outside and is reported to the loop: the only way that anything non-deterministic gets in. */
 import type { Failure } from './failure.ts';
 import type { AssistantBlock, CompactionBlock, Usage, UserBlock } from './message.ts';
+import type { ContextChange } from './tools/context.ts';
 import type { QueuedMessage, ToolDecision, ToolOutcome, ToolSpec, ToolVerdict, Unfinished } from './state.ts';
 
 export interface EventTypes {
   /** The query begins; `blocked` says why a hook does not let the prompt pass, null else. */
-  'query.started': { readonly blocked: string | null };
+  'query.started': {
+    readonly blocked: string | null;
+    /** What a person may want to know of the beginning, one sentence each: a memory file that cannot be read. */
+    readonly notices?: readonly string[];
+  };
   /** The process died and the journal was folded; effects without an answer are started again or given up. */
   'query.resumed': {};
   /** The user interrupts (`interrupt`), or sends a new message and wants it now (`submit`, whose message is queued). */
@@ -55,6 +60,8 @@ export interface EventTypes {
     readonly tools: readonly ToolSpec[] | null;
     /** What could not be collected, one sentence each. */
     readonly notices: readonly string[];
+    /** What the model now knows of files. */
+    readonly contextChanges?: readonly ContextChange[];
   };
   /** The stop hooks have spoken: `prevent` ends the query, `errors` send the model back to work. */
   'stopHooks.ended': {

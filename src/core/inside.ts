@@ -22,6 +22,7 @@ import {
   shrinkCompaction,
   summaryRejected,
   takeResults,
+  tellOfStart,
   withNotices,
 } from './moves.ts';
 import { hasNoRoom } from './recovery.ts';
@@ -62,7 +63,7 @@ export const inside = {
   started: {
     why: 'The query begins.',
     arrows: {
-      started: arrow({ from: ['ready'], on: 'query.started', to: 'preparing', when: yes, set: (state) => state }),
+      started: arrow({ from: ['ready'], on: 'query.started', to: 'preparing', when: yes, set: tellOfStart }),
     },
   },
   context_layered: {

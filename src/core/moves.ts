@@ -24,6 +24,7 @@ import { isRefusedPlan, rememberRefused } from './refused-summaries.ts';
 import { isLive, phaseEffects } from './running.ts';
 import { prefixHashOf } from './session-facts.ts';
 import type { Compaction, LoopState, ToolRun, ToolSpec } from './state.ts';
+import { addBatchChanges } from './tools/context.ts';
 import { isRunning, schedule, syntheticOutcome } from './tools/schedule.ts';
 
 /** The answer of an effect that nobody waits for any more: a dropped attempt, an abandoned tool, a finished query. */
@@ -126,6 +127,10 @@ export function withNotices(state: LoopState, event: { readonly notices: readonl
   return event.notices.reduce((shown, text) => show(shown, { type: 'notice', text }), state);
 }
 
+export function tellOfStart(state: LoopState, { notices = [] }: EventOf<'query.started'>): LoopState {
+  return withNotices(state, { notices });
+}
+
 /** Attachments first, then what the user said: the newest words stand last. */
 export function collect(state: LoopState, event: EventOf<'attachments.collected'>, config: LoopConfig): LoopState {
   const attached = event.attachments.reduce(
@@ -134,7 +139,7 @@ export function collect(state: LoopState, event: EventOf<'attachments.collected'
       const message = userMessage(id, 'attachment', content);
       return show(addMessage({ ...next, query }, message), { type: 'user', message });
     },
-    withNotices(state, event),
+    withNotices(addBatchChanges(state, event.contextChanges ?? []), event),
   );
   const advised = adviseOnRepeats(attached, config);
   const said = advised.query.queued.reduce((next, { id, content }) => {

@@ -1,7 +1,19 @@
 /** Who may import whom, as data. `test/oxlint.json` says the same to the linter; `lint.test.ts` holds the two together. */
 import path from 'node:path';
 
-const folders = ['core', 'effects', 'model', 'tools', 'hooks', 'session', 'inspect', 'cli', 'testing'] as const;
+const folders = [
+  'core',
+  'effects',
+  'model',
+  'tools',
+  'hooks',
+  'session',
+  'inspect',
+  'memory',
+  'skills',
+  'cli',
+  'testing',
+] as const;
 
 /** `front`: the files of `src` itself that join the folders, such as `query.ts`; `clock` is the one that they share. */
 type Area = (typeof folders)[number] | 'machines' | 'clock' | 'front';
@@ -15,7 +27,19 @@ interface Law {
   readonly packages?: readonly string[];
 }
 
-const parts = ['core', 'effects', 'model', 'tools', 'hooks', 'session', 'inspect', 'machines', 'clock'] as const;
+const parts = [
+  'core',
+  'effects',
+  'model',
+  'tools',
+  'hooks',
+  'session',
+  'inspect',
+  'memory',
+  'skills',
+  'machines',
+  'clock',
+] as const;
 
 const laws: { readonly [Name in Area]: Law } = {
   core: { areas: [], packages: [] },
@@ -27,6 +51,8 @@ const laws: { readonly [Name in Area]: Law } = {
   hooks: { areas: ['core', 'clock'], types: ['tools'] },
   model: { areas: ['core', 'clock'], packages: ['@anthropic-ai/sdk', 'node:'] },
   effects: { areas: ['core', 'clock', 'model', 'tools', 'hooks'] },
+  memory: { areas: ['core', 'clock', 'tools'], types: ['effects'] },
+  skills: { areas: ['core', 'clock', 'tools'], types: ['effects'] },
   front: { areas: parts },
   testing: { areas: [...parts, 'front'] },
   cli: { areas: [...parts, 'front', 'testing'] },
