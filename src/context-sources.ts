@@ -24,7 +24,7 @@ export interface ContextOptions {
 }
 
 /** What the query begins with. */
-export interface FoundAtStart {
+interface FoundAtStart {
   readonly system: string;
   readonly notices: readonly string[];
 }

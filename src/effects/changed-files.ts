@@ -40,7 +40,7 @@ interface Change {
 
 /** A source of attachments that compares the files of the shared context with the disk. */
 export function changedFiles(deps: ChangedFilesDeps): AttachmentSource {
-  return async function changedFiles({ context }, signal) {
+  return async function fileChanges({ context }, signal) {
     const changes: Change[] = [];
     const files = Object.entries(context.filesRead);
     for (let at = 0; at < files.length && changes.length < mostChanges; at += lookedAtOnce) {

@@ -18,7 +18,7 @@ export type AttachmentProvider = (
 ) => Promise<readonly (readonly UserBlock[])[]>;
 
 /** What a part of the loop's own host attaches. */
-export interface Attached {
+interface Attached {
   readonly messages: readonly (readonly UserBlock[])[];
   readonly contextChanges?: readonly ContextChange[];
   readonly notices?: readonly string[];

@@ -23,7 +23,7 @@ export async function loadMemory(
   read: typeof readMemoryFile = readMemoryFile,
 ): Promise<LoadedMemory> {
   const loader = new Loader(home, known, read);
-  for (const place of places) await loader.add({ ...place, importedBy: null }, 0);
+  for (const place of places) await loader.add({ ...place, importedBy: null }, 0, true);
   return { files: loader.files, notices: loader.notices };
 }
 
@@ -42,16 +42,17 @@ class Loader {
     this.#seen = new Set(known);
   }
 
-  async add(request: MemoryRequest, depth: number): Promise<void> {
+  /** `isMeant`: the file is surely meant, so that a word is due when it cannot be read. */
+  async add(request: MemoryRequest, depth: number, isMeant: boolean): Promise<void> {
     const read = await this.#read(request);
     if (read.type === 'missing') {
-      if (request.importedBy !== null && isSurelyPath(request.path)) {
+      if (request.importedBy !== null && isMeant) {
         this.notices.push(`${request.importedBy} imports ${request.path}, which is not there.`);
       }
       return;
     }
     if (read.type === 'refused') {
-      this.notices.push(read.notice);
+      if (isMeant) this.notices.push(read.notice);
       return;
     }
     const { file, notice } = read;
@@ -89,6 +90,7 @@ class Loader {
       await this.add(
         { ...request, path: importedPath(path, file.realPath, this.#home ?? undefined), importedBy: file.path },
         depth + 1,
+        isSurelyPath(path),
       );
     }
   }

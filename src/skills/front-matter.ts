@@ -22,7 +22,7 @@ export function frontMatterOf(text: string): FrontMatter {
 
 function membersOf(yaml: string): FrontMatter['members'] {
   try {
-    const value: unknown = parse(yaml, { maxAliasCount: 0, logLevel: 'silent' });
+    const value: unknown = parse(yaml, { maxAliasCount: 0, logLevel: 'error' });
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as FrontMatter['members'];
   } catch {
     return linesOf(yaml);

@@ -50,6 +50,11 @@ const forbidden: readonly (readonly [string, string])[] = [
     ['src/hooks', `import '../${folder}/file.ts';`] as const,
     ['src/hooks/command', `import '../../${folder}/file.ts';`] as const,
   ]),
+  ...['effects', 'hooks', 'session', 'model', 'inspect', 'cli', 'testing'].flatMap((folder) => [
+    ['src/memory', `import '../${folder}/file.ts';`] as const,
+    ['src/skills', `import '../${folder}/file.ts';`] as const,
+    ['src/memory/part', `import '../../${folder}/file.ts';`] as const,
+  ]),
   ...['effects', 'tools', 'session', 'hooks', 'inspect', 'cli', 'testing'].flatMap((folder) => [
     ['src/model', `import '../${folder}/file.ts';`] as const,
     ['src/model/stream', `import '../../${folder}/file.ts';`] as const,
@@ -95,6 +100,9 @@ const allowed: readonly (readonly [string, string])[] = [
   ['src/hooks', `import type { A } from '../tools/tool.ts';`],
   ['src/hooks', `import '../clock.ts';`],
   ['src/hooks', `import '../core/message.ts';`],
+  ['src/memory', `import type { A } from '../effects/collect-attachments.ts';`],
+  ['src/memory', `import { lexer } from 'marked';`],
+  ['src/skills', `import '../tools/tool.ts';`],
   ['src/model', `import Anthropic from '@anthropic-ai/sdk';`],
   ['src/model', `import type { A } from '@anthropic-ai/sdk/resources';`],
   ['src/model', `import 'node:timers/promises';`],
