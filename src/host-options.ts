@@ -1,7 +1,7 @@
 /** Options of `query()` that are no plain data, and those that are. */
 import { type LoopOptions, loopOptionsSchema } from './options.ts';
 import { outputJsonSchema, type OutputSchema } from './output-schema.ts';
-import type { QueryOptions } from './prepare.ts';
+import type { QueryOptions } from './query-options.ts';
 
 /** The options that are plain data and that the schema knows; a misspelt name must not pass in silence. */
 export function loopOptionsOf(options: QueryOptions): LoopOptions {
@@ -59,6 +59,10 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'settings',
   'trusted',
   'attachments',
+  'memory',
+  'skills',
+  'fileChanges',
+  'appendSystem',
   'signal',
   'abortGraceMs',
   'idleTimeoutMs',

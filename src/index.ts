@@ -2,6 +2,7 @@
 export type { AgentDefinition, Agents } from './agents/definition.ts';
 export { type AgentSource, loadAgents, type LoadedAgents } from './agents/load-agents.ts';
 export { type Clock, systemClock } from './clock.ts';
+export type { ContextOptions } from './context-sources.ts';
 export type { Emitted, Observation, Output } from './core/output.ts';
 export { sessionFacts, type SessionFacts, type SessionFigure } from './core/session-facts.ts';
 export type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
@@ -26,13 +27,14 @@ export type {
 } from './hooks/hook.ts';
 export type { McpHttpServer, McpServerConfig, McpServerEntry, McpStdioServer } from './mcp/config.ts';
 export { createMcpServers, McpServers, type McpServersOptions, type McpToolInfo } from './mcp/servers.ts';
+export type { MemoryOptions } from './memory/memory.ts';
 export { hasCredentials } from './model/client.ts';
 export { costOf } from './model/prices.ts';
 export type { CallIo, CallModel, CallPurpose, StreamEvent } from './model/transport.ts';
 export { type LoopOptions, loopOptionsSchema } from './options.ts';
 export { type LoopParts, loopParts } from './loop-parts.ts';
 export type { OutputSchema } from './output-schema.ts';
-export type { QueryDeps, QueryOptions } from './prepare.ts';
+export type { QueryDeps, QueryOptions } from './query-options.ts';
 export { takeBudget, type BudgetedPrompt } from './prompt-budget.ts';
 export { query, type Query } from './query.ts';
 export { type Journal, type MemoryJournal, memoryJournal, type RecordedQuery, replay } from './session/journal.ts';
@@ -41,8 +43,10 @@ export type { StartedAgent } from './sub-agents.ts';
 export { loadSettings, type LoadSettingsOptions } from './settings/load.ts';
 export type { Settings } from './settings/settings.ts';
 export { createTrust, type Trust } from './settings/trust.ts';
+export type { SkillOptions } from './skills/skills.ts';
 export { builtInTools } from './tools/builtin/index.ts';
 export type { CanUseTool, PermissionAnswer, PermissionRequest } from './tools/can-use-tool.ts';
+export { createFileContents, type FileContents } from './tools/file-contents.ts';
 export { createFileStore, createMemoryStore, type ResultStore } from './tools/result-store.ts';
 export type { ImageGoal, ScaledImage, ScaleImage } from './tools/scale-image.ts';
 export {

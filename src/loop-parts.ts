@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { LoopConfig } from './core/config.ts';
 import type { QueryStart } from './core/initial-state.ts';
 import type { EffectRunners } from './effects/io.ts';
-import { prepare, type QueryOptions } from './prepare.ts';
+import { prepare } from './prepare.ts';
+import type { QueryOptions } from './query-options.ts';
 import { query } from './query.ts';
 
 /** What a host of one's own needs to run the loop without `query()`. */

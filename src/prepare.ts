@@ -3,121 +3,46 @@ import { realpathSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import type { ActorOptions, AnyActorRef } from 'xstate';
-import type { agentLoop } from '../machines/agent-loop.ts';
 import { Background } from './background.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { defaultConfig, type Layer, type LoopConfig } from './core/config.ts';
-import type { LoopEvent } from './core/event.ts';
+import { defaultConfig, type LoopConfig } from './core/config.ts';
 import type { QueryStart } from './core/initial-state.ts';
-import type { LoopState } from './core/state.ts';
-import type { PermissionRule } from './core/tools/context.ts';
-import { type AttachmentProvider, collectAttachments } from './effects/collect-attachments.ts';
+import type { QueuedMessage } from './core/state.ts';
+import { collectAttachments } from './effects/collect-attachments.ts';
 import type { CheckValue } from './effects/check-output.ts';
 import { compact } from './effects/compact.ts';
-import type { EffectRunner, EffectRunners } from './effects/io.ts';
+import type { EffectRunners } from './effects/io.ts';
 import { runStopHooks } from './effects/run-stop-hooks.ts';
 import { runTool } from './effects/run-tool.ts';
 import { streamModel } from './effects/stream-model.ts';
 import { summarizeSpan } from './effects/summarize-span.ts';
 import { summarizeToolUse } from './effects/summarize-tool-use.ts';
 import { type Hooks, noHooks } from './hooks/hook.ts';
-import type { McpServerConfig } from './mcp/config.ts';
-import { liveRegistry } from './mcp/live-registry.ts';
 import { type McpServers, serversOf } from './mcp/servers.ts';
-import { type ClientOptions, createClient } from './model/client.ts';
+import { createClient } from './model/client.ts';
 import { findLimits, tableLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
+import { checkContext, type ContextSources, contextSources } from './context-sources.ts';
 import { checkCompact, loopOptionsOf } from './host-options.ts';
 import { checkOptions, type LoopOptions, modelsOf, toLoopConfig } from './options.ts';
-import { outputCheck, type OutputSchema } from './output-schema.ts';
+import { outputCheck } from './output-schema.ts';
 import { withPromptBudget } from './prompt-budget.ts';
 import { QueryHooks } from './query-hooks.ts';
-import { readOwnSettings, type SettingsOptions } from './with-settings.ts';
-import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
+import { readOwnSettings } from './with-settings.ts';
+import { type Journal, memoryJournal } from './session/journal.ts';
 import { checkMessages, checkRecorded, checkSession } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
-import type { CanUseTool } from './tools/can-use-tool.ts';
-import { fitStart } from './tools/fit-images.ts';
+import { fitContent, fitStart } from './tools/fit-images.ts';
 import { isOffered } from './tools/offered.ts';
 import { parseRule } from './tools/permission-rules.ts';
+import { liveRegistry } from './tools/live-registry.ts';
 import type { ToolRegistry } from './tools/registry.ts';
-import { createFileStore, type ResultStore } from './tools/result-store.ts';
+import { createFileStore } from './tools/result-store.ts';
 import { type ScaleImage, scaleWithSharp } from './tools/scale-image.ts';
-import type { Agents } from './agents/definition.ts';
 import { withoutAgentDenials } from './agents/tools-of.ts';
-import { agentToolOf, type StartedAgent, type StartQuery } from './sub-agents.ts';
+import { agentToolOf, type StartQuery } from './sub-agents.ts';
 import type { Tool } from './tools/tool.ts';
-
-/** What a query uses of the world; each may be replaced, for tests and for other runtimes. */
-export interface QueryDeps {
-  /** Sends a request and reports the stream. Default: the Messages API through its SDK. */
-  readonly callModel?: CallModel;
-  /** Performs a compaction. Default: one more request through `callModel`. */
-  readonly compact?: EffectRunner<'compact'>;
-  /** Replaces context layer 2. Must be pure. */
-  readonly microcompact?: Layer;
-  /** Makes an image smaller that the API would refuse. Default: `sharp`, where that optional package is installed. */
-  readonly scaleImage?: ScaleImage;
-  /** Called once, for the seed that every id derives from. Default: a random uuid. */
-  readonly uuid?: () => string;
-  /** Every timer runs on it. Default: the clock of the system. */
-  readonly clock?: Clock;
-}
-
-export interface QueryOptions
-  extends Omit<LoopOptions, 'outputSchema'>,
-    ClientOptions,
-    SettingsOptions,
-    Omit<QueryStart, 'seed' | 'tools'> {
-  /** What the final answer must look like: a zod schema, or a JSON schema. Default: any text will do. */
-  readonly outputSchema?: OutputSchema | null | undefined;
-  /** Default: the built-in tools, which work in `cwd`. */
-  readonly tools?: readonly Tool[];
-  /**
-   * MCP servers whose tools the model gets too, by name, as in `.mcp.json`; they are started and closed with the query. An
-   * `McpServers` stays open for the next query, and its host closes it. Default: none.
-   */
-  readonly mcpServers?: Readonly<Record<string, McpServerConfig>> | McpServers;
-  /** Sub-agents by name, beside the built-in `general-purpose`: gives the query the tool Agent. Default: no such tool. */
-  readonly agents?: Agents;
-  /** The journal of a sub-agent. Default: one in memory, of which nothing is seen. */
-  readonly journalOf?: (agent: StartedAgent) => Journal;
-  /** Folder that the tools work in. Default: the current one. */
-  readonly cwd?: string;
-  /** Further folders that tools may touch. */
-  readonly additionalRoots?: readonly string[];
-  /** Rules that allow, deny or ask: deny beats ask beats allow. */
-  readonly rules?: readonly PermissionRule[];
-  /** Asks the user; without it nobody is there, and what would be asked is denied. */
-  readonly canUseTool?: CanUseTool;
-  readonly hooks?: Partial<Hooks>;
-  /** What belongs behind the tool results of a turn. */
-  readonly attachments?: readonly AttachmentProvider[];
-  /** Ends the query: the reason `'submit'` leaves out the note that says so, any other is an interruption. */
-  readonly signal?: AbortSignal;
-  /** How long the end waits for tools that were cancelled, in milliseconds. Default 2,000. */
-  readonly abortGraceMs?: number;
-  /** Largest silence of a stream in milliseconds. Default 90,000. */
-  readonly idleTimeoutMs?: number;
-  /** Longest time of one request in milliseconds. Default 600,000. */
-  readonly deadlineMs?: number;
-  /** Where results go that are too long for the model. Default: a folder of the session in the temporary folder. */
-  readonly resultStore?: ResultStore;
-  /** Told of what nobody waits for any more: a late result of a tool that was left behind. Default: nobody. */
-  readonly log?: (sentence: string) => void;
-  /** Default: a journal in memory, of which nothing is seen. */
-  readonly journal?: Journal;
-  /** Goes on from a journal instead of beginning. `prompt` and `messages` are not looked at then. */
-  readonly resume?: RecordedQuery;
-  /** An XState inspector: sees every event and every move of the chart. */
-  readonly inspect?: NonNullable<ActorOptions<typeof agentLoop>['inspect']>;
-  /** The actor that this query is a child of, `context.actor` of a tool: whoever inspects it sees this query too. */
-  readonly parent?: AnyActorRef;
-  /** Called before each event is taken, with its index in the journal; may interrupt the query there. */
-  readonly beforeEvent?: (index: number, event: LoopEvent, state: LoopState) => void;
-  readonly deps?: QueryDeps;
-}
+import type { QueryOptions } from './query-options.ts';
 
 /** What `query()` has after its options were checked, before anything was asked of the world. */
 export interface Prepared {
@@ -131,6 +56,8 @@ export interface Prepared {
   readonly options: QueryOptions;
   /** For the consumer, before anything else. */
   readonly notices: readonly string[];
+  /** What the user says with every image fitted. Never rejects. */
+  readonly fit: (message: QueuedMessage) => Promise<QueuedMessage>;
 }
 
 interface Resolved {
@@ -154,6 +81,7 @@ export function prepare(given: QueryOptions, startQuery: StartQuery): Prepared {
   const options = withPromptBudget(read);
   const loopOptions = loopOptionsOf(options);
   checkCompact(options);
+  checkContext(options);
   if (options.messages !== undefined) checkMessages(options.messages);
   if (options.session !== undefined) checkSession(options.session);
   if (options.resume !== undefined) checkRecorded(options.resume);
@@ -163,24 +91,29 @@ export function prepare(given: QueryOptions, startQuery: StartQuery): Prepared {
     background: parts.background,
     options,
     notices,
+    fit: (message) => fitContent(message, parts.scaleImage),
     async resolve(signal) {
       const models = modelsOf(loopOptions);
-      const [modelLimits, ofServers] = await Promise.all([
+      const [modelLimits, ofServers, found] = await Promise.all([
         limitsFor(options, loopOptions, models, parts.client),
         parts.mcp?.start(signal) ?? [],
+        parts.sources.start(loopOptions.system ?? ''),
       ]);
-      const config = toLoopConfig(loopOptions, {
-        modelLimits,
-        stopHooks: stopHooksOf(parts.hooks, loopOptions.querySource).length > 0,
-        microcompactor: options.deps?.microcompact ?? null,
-      });
+      const config = toLoopConfig(
+        { ...loopOptions, system: found.system },
+        {
+          modelLimits,
+          stopHooks: stopHooksOf(parts.hooks, loopOptions.querySource).length > 0,
+          microcompactor: options.deps?.microcompact ?? null,
+        },
+      );
       return {
         config,
         runners: runnersOf(options, parts, config.smallModel),
         journal: options.journal ?? memoryJournal(),
         clock: parts.clock,
         start: { ...(await fitStart(startOf(options), parts.scaleImage)), tools: parts.registry().specs() },
-        notices: ofServers,
+        notices: [...found.notices, ...ofServers],
       };
     },
     async close() {
@@ -197,6 +130,7 @@ interface Parts {
   /** The tools of now. */
   readonly registry: () => ToolRegistry;
   readonly mcp: McpServers | null;
+  readonly sources: ContextSources;
   readonly hooks: Hooks;
   readonly queryHooks: QueryHooks;
   readonly background: Background;
@@ -223,15 +157,21 @@ function partsOf(options: QueryOptions, startQuery: StartQuery): Parts {
   const clock = options.deps?.clock ?? systemClock;
   const hooks = { ...noHooks, ...options.hooks };
   const background = new Background(clock, options.log ?? (() => {}));
+  const rules = options.rules ?? [];
+  const roots = [cwd, ...(options.additionalRoots ?? []).map(folder)];
+  const sources = contextSources(options, { cwd, roots, rules });
   const mcp = serversOf(options.mcpServers, { cwd, clock });
   const agentTool = agentToolOf(options, () => registry().tools, startQuery);
   const tools = [...(options.tools ?? builtInTools()), ...(agentTool === null ? [] : [agentTool])];
   const registry = liveRegistry(
-    tools.filter((tool) => isOffered(tool, options.rules ?? [])),
-    mcp,
+    tools.filter((tool) => isOffered(tool, rules)),
+    [sources.tools, mcpTools(mcp, tools)],
   );
+  // Tools that share a name are told of now.
+  registry();
   return {
     registry,
+    sources,
     mcp,
     hooks,
     queryHooks: new QueryHooks({ hooks, background, clock, cwd }),
@@ -242,22 +182,34 @@ function partsOf(options: QueryOptions, startQuery: StartQuery): Parts {
     checkValue: schema === null ? null : outputCheck(schema),
     scaleImage: options.deps?.scaleImage ?? scaleWithSharp,
     cwd,
-    roots: [cwd, ...(options.additionalRoots ?? []).map(folder)],
+    roots,
   };
 }
 
+/** The tools of MCP servers as they are now: none of them takes the name of another tool. */
+function mcpTools(servers: McpServers | null, others: readonly Tool[]): () => readonly Tool[] {
+  const taken = new Set(['Skill', ...others.flatMap(({ name, aliases }) => [name, ...aliases])]);
+  const none: readonly Tool[] = [];
+  return () => servers?.tools(taken) ?? none;
+}
+
 function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | null): EffectRunners {
-  const { registry, mcp, hooks, queryHooks, callModel, checkValue, scaleImage, cwd, roots } = parts;
+  const { registry, sources, mcp, hooks, queryHooks, callModel, checkValue, scaleImage, cwd, roots } = parts;
+  const { contents, readRoots } = sources;
   const querySource = options.querySource ?? defaultConfig.querySource;
   return {
     streamModel: streamModel({
       callModel,
-      verdictOf: (name, input) => registry().verdictOf(name, input),
+      verdictOf: (name, input) => {
+        sources.expect(name, input, registry());
+        return registry().verdictOf(name, input);
+      },
       checkValue,
     }),
     compact: queryHooks.compacting(options.deps?.compact ?? compact({ callModel })),
     runStopHooks: runStopHooks({ hooks: stopHooksOf(hooks, querySource), cwd, querySource }),
     collectAttachments: collectAttachments({
+      sources: sources.attach,
       providers: options.attachments ?? [],
       registry,
       scaleImage,
@@ -265,6 +217,9 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
     }),
     runTool: runTool({
       registry,
+      readRoots,
+      ...(contents === null ? {} : { contents }),
+      began: (effect) => sources.touch(effect, registry()),
       hooks,
       rules: withoutAgentDenials(options.rules ?? []),
       canUseTool: options.canUseTool ?? null,

@@ -1,5 +1,5 @@
 /** `+500k` at either end of a prompt: how many output tokens the user wants to be used. */
-import type { QueryOptions } from './prepare.ts';
+import type { QueryOptions } from './query-options.ts';
 
 /** A prompt without its budget. */
 export interface BudgetedPrompt {

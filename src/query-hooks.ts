@@ -6,7 +6,7 @@ import type { LoopState } from './core/state.ts';
 import type { EffectRunner } from './effects/io.ts';
 import type { HookSession, Hooks, SessionStartView } from './hooks/hook.ts';
 import { askNoticeHooks, askPromptHooks, type PromptVerdict } from './hooks/run-session-hooks.ts';
-import type { QueryOptions } from './prepare.ts';
+import type { QueryOptions } from './query-options.ts';
 import type { ToolCallView } from './tools/hook-port.ts';
 import { settle } from './tools/settle.ts';
 

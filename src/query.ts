@@ -6,10 +6,11 @@ import type { Json } from './core/json.ts';
 import type { Emitted } from './core/output.ts';
 import type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
 import type { UserBlock } from './core/message.ts';
-import { defaultAbortGraceMs, prepare, type QueryOptions } from './prepare.ts';
+import { defaultAbortGraceMs, prepare } from './prepare.ts';
+import type { QueryOptions } from './query-options.ts';
 import { Run } from './run.ts';
 import { withinCap } from './sub-agents.ts';
-import { replay } from './session/journal.ts';
+import { replay, startedCommands } from './session/journal.ts';
 
 /** A query under way. Iterate it; the value that it returns is the terminal. */
 export interface Query extends AsyncGenerator<Emitted, Terminal, void> {
@@ -63,6 +64,9 @@ class LoopQuery implements Query {
   readonly #said: QueuedMessage[] = [];
   /** Aborts what happens before the first call: servers that start, hooks that are asked. */
   readonly #starting = new AbortController();
+  /** Messages whose images are being scaled, in their order. */
+  readonly #fitting: QueuedMessage[] = [];
+  #lastFit: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #drawnSeed: string | null = null;
   #messages = 0;
@@ -89,7 +93,7 @@ class LoopQuery implements Query {
   }
 
   get queued(): readonly QueuedMessage[] {
-    return this.#started?.queued ?? this.#said;
+    return [...(this.#started?.queued ?? this.#said), ...this.#fitting];
   }
 
   async next(): Promise<IteratorResult<Emitted, Terminal>> {
@@ -133,13 +137,18 @@ class LoopQuery implements Query {
 
   send(content: string | readonly UserBlock[]): string {
     const message = this.#message(content);
-    this.#tell((run) => run.post({ type: 'message.queued', message }));
+    const hasImage = message.content.some(({ type }) => type !== 'text');
+    // What is said later stands behind it, so that the order stays.
+    if (hasImage || this.#fitting.length > 0) void this.#fit(message);
+    else this.#queue(message);
     return message.id;
   }
 
   submit(content: string | readonly UserBlock[]): string {
     const message = this.#message(content);
     this.#starting.abort();
+    // It ends the query at once: its images are fitted by the next one, which takes it from `queued`.
+    if (this.#started === null) this.#said.push(message);
     this.#tell((run) => run.abort('submit', message));
     return message.id;
   }
@@ -152,9 +161,23 @@ class LoopQuery implements Query {
   #message(content: string | readonly UserBlock[]): QueuedMessage {
     const blocks: readonly UserBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     this.#messages += 1;
-    const message = { id: idAt(this.#seed(), firstMessageId + this.#messages), content: blocks };
+    return { id: idAt(this.#seed(), firstMessageId + this.#messages), content: blocks };
+  }
+
+  #queue(message: QueuedMessage): void {
     if (this.#started === null) this.#said.push(message);
-    return message;
+    this.#tell((run) => run.post({ type: 'message.queued', message }));
+  }
+
+  /** Scaling an image takes a while: until then the message counts as queued, and may still be when the query ends. */
+  async #fit(message: QueuedMessage): Promise<void> {
+    this.#fitting.push(message);
+    const fitted = this.#prepared.fit(message);
+    const inTurn = this.#lastFit.then(() => fitted);
+    this.#lastFit = inTurn;
+    const ready = await inTurn;
+    this.#fitting.shift();
+    this.#queue(ready);
   }
 
   #tell(what: (run: Run) => void): void {
@@ -179,6 +202,7 @@ class LoopQuery implements Query {
       config: resume?.config ?? config,
       state,
       resumes: resume !== undefined,
+      consumed: resume === undefined ? [] : startedCommands(resume),
       runners,
       journal,
       clock,

@@ -16,6 +16,8 @@ export interface RunOptions {
   /** In phase `ready`, or any other phase when `resumes`. */
   readonly state: LoopState;
   readonly resumes: boolean;
+  /** Commands that the query took before it was resumed. */
+  readonly consumed: readonly string[];
   readonly runners: EffectRunners;
   readonly journal: Journal;
   readonly clock: Clock;
@@ -57,7 +59,7 @@ export class Run {
   readonly #waiters: Waiter[] = [];
   readonly #readers: (() => void)[] = [];
   readonly #effects = new Set<Promise<void>>();
-  readonly #consumed: string[] = [];
+  readonly #consumed: string[];
   readonly #lateMessages: QueuedMessage[] = [];
   #eventCount = 0;
   /** The newest block that was shown, until the event of its end is taken. */
@@ -71,6 +73,7 @@ export class Run {
 
   constructor(options: RunOptions) {
     this.#options = options;
+    this.#consumed = [...options.consumed];
     const { config, state, runners, clock } = options;
     const actors = loopActors(runners, {
       post: (event) => this.post(event),

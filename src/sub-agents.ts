@@ -8,7 +8,7 @@ import type { LoopState } from './core/state.ts';
 import { finalText } from './inspect/final-text.ts';
 import { modelNamed } from './model/aliases.ts';
 import { UsageMeter } from './model/usage-meter.ts';
-import type { QueryOptions } from './prepare.ts';
+import type { QueryOptions } from './query-options.ts';
 import type { Query } from './query.ts';
 import type { Tool } from './tools/tool.ts';
 
@@ -122,6 +122,10 @@ const takenOver: { readonly [Name in keyof QueryOptions]-?: boolean } = {
   contextWindow: false,
   modelMaxOutput: false,
   onDemandCompaction: false,
+  memory: true,
+  skills: true,
+  fileChanges: false,
+  appendSystem: false,
   // What they add has been added to the options of its starter.
   settingSources: false,
   settings: false,

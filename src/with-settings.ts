@@ -4,7 +4,7 @@ import { systemClock } from './clock.ts';
 import { createCommandHooks } from './hooks/command/create-command-hooks.ts';
 import { Transcript } from './hooks/command/transcript.ts';
 import { type Hooks, joinHooks } from './hooks/hook.ts';
-import type { QueryOptions } from './prepare.ts';
+import type { QueryOptions } from './query-options.ts';
 import { loadSettings, type LoadSettingsOptions } from './settings/load.ts';
 import type { Settings } from './settings/settings.ts';
 import { builtInTools } from './tools/builtin/index.ts';

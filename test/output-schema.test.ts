@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defaultConfig } from '../src/core/config.ts';
 import type { JsonObject } from '../src/core/json.ts';
 import { outputCheck, outputConfig, type OutputSchema } from '../src/output-schema.ts';
-import type { QueryOptions } from '../src/prepare.ts';
+import type { QueryOptions } from '../src/query-options.ts';
 import { query } from '../src/query.ts';
 import { memoryJournal } from '../src/session/journal.ts';
 import type { ModelEntry } from '../src/testing/scenario.ts';

@@ -38,6 +38,7 @@ export interface RunFlags {
   readonly allowedTools: readonly string[];
   readonly disallowedTools: readonly string[];
   readonly cwd?: string;
+  readonly appendSystemPrompt?: string;
   readonly verbose: boolean;
   readonly demo: boolean;
 }
@@ -147,6 +148,7 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .addOption(ruleFlags.allowedTools())
     .addOption(ruleFlags.disallowedTools())
     .option('--cwd <folder>', 'the folder to work in', name)
+    .option('--append-system-prompt <text>', 'stands at the end of the system prompt', name)
     .option('--verbose', 'show thinking and the path through the chart', false)
     .option('--no-demo', 'never run the demo')
     .action((prompt: readonly string[], flags: RunFlags) => set({ name: 'run', prompt: prompt.join(' '), flags }));

@@ -1,6 +1,6 @@
 /** What the flags say about budgets, the cost and the form of the final answer, as options of a query. */
 import { isObject } from '../core/json.ts';
-import type { QueryOptions } from '../prepare.ts';
+import type { QueryOptions } from '../query-options.ts';
 import { takeBudget } from '../prompt-budget.ts';
 import type { RunFlags } from './arguments.ts';
 import { type CliIo, UsageError } from './io.ts';

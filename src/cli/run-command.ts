@@ -7,11 +7,12 @@ import { watchPath } from '../inspect/watch-path.ts';
 import type { Agents } from '../agents/definition.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
-import type { QueryOptions } from '../prepare.ts';
+import type { QueryOptions } from '../query-options.ts';
 import { agentsFor } from './agents.ts';
 import type { Settings } from '../settings/settings.ts';
 import { withSettings } from '../with-settings.ts';
 import { storeAllowRules } from '../settings/store-rule.ts';
+import { createFileContents } from '../tools/file-contents.ts';
 import type { RunFlags } from './arguments.ts';
 import { askLine, canAsk, permissionPrompt } from './ask.ts';
 import { runDemo } from './demo/run-demo.ts';
@@ -25,6 +26,7 @@ import { flagRules } from './rule-flags.ts';
 import { runQuery, type ShownQuery } from './run-query.ts';
 import { askTrust, readSettings, tellSettings } from './settings.ts';
 import { readPiped } from './stdin.ts';
+import { typedLines } from './typed-lines.ts';
 
 const defaultModel = 'claude-sonnet-5-5';
 
@@ -78,28 +80,44 @@ async function converse(asked: string, ground: Ground, flags: RunFlags, io: CliI
   const { limits, settings, mcpServers } = ground;
   let shown: ShownQuery | null = null;
   let spent = 0;
-  for (let next: string | null = asked; next !== null; next = await nextPrompt(shown, flags, io)) {
-    const compact = compactCommand(next);
-    if (compact !== null && shown === null) {
-      throw new UsageError('There is nothing to compact yet: /compact shortens a conversation that has begun.');
-    }
+  const commands: string[] = [];
+  const contents = createFileContents();
+  for (
+    let next: Asks | null = asksFor(asked, shown);
+    next !== null;
+    next = await nextAsks(shown, commands, flags, io)
+  ) {
     const renderer = rendererFor(flags, io);
+    const typed = typedLines(flags, io, renderer);
     const own = {
-      ...optionsOf(ground, flags, renderer, io),
+      ...optionsOf(ground, flags, typed ?? renderer, io),
       ...limits,
+      fileChanges: contents,
       ...(mcpServers === null ? {} : { mcpServers }),
     };
     const options = withSettings(own, settings);
     const before: Partial<QueryOptions> = shown === null ? {} : historyOf(shown);
     const isFirst = shown === null;
     const asks =
-      compact === null
-        ? promptOptions(next, flags, { isFirst, spent })
-        : { compact, ...capOptions(flags.maxCost, spent) };
-    shown = await runQuery({ ...options, ...before, ...asks }, renderer, io);
+      typeof next.prompt === 'string'
+        ? promptOptions(next.prompt, flags, { isFirst, spent })
+        : { ...next, ...capOptions(flags.maxCost, spent) };
+    shown = await runQuery({ ...options, ...before, ...asks }, renderer, io, typed);
     spent += shown.terminal.cost ?? 0;
+    commands.push(...(typed?.commands ?? []));
   }
   return shown === null ? exitStatus.notDone : statusOf(shown.terminal);
+}
+
+/** What the next query does: a prompt, a compaction, or only what was typed before it. */
+type Asks = Pick<QueryOptions, 'prompt' | 'compact'>;
+
+function asksFor(line: string, shown: ShownQuery | null): Asks {
+  const compact = compactCommand(line);
+  if (compact !== null && shown === null) {
+    throw new UsageError('There is nothing to compact yet: /compact shortens a conversation that has begun.');
+  }
+  return compact === null ? { prompt: line } : { compact };
 }
 
 /** What to do first; null when the person asked for nothing. */
@@ -136,7 +154,12 @@ async function withoutModel(prompt: string, flags: RunFlags, io: CliIo): Promise
   throw new UsageError(`No model can be reached, ${why}: set ANTHROPIC_API_KEY, or name a server with --base-url.`);
 }
 
-function optionsOf({ cwd, agents, settings }: Ground, flags: RunFlags, renderer: Renderer, io: CliIo): QueryOptions {
+function optionsOf(
+  { cwd, agents, settings }: Ground,
+  flags: RunFlags,
+  renderer: Pick<Renderer, 'pause' | 'resume'>,
+  io: CliIo,
+): QueryOptions {
   const keep = (rules: readonly PermissionRule[]): Promise<void> =>
     storeAllowRules(
       cwd,
@@ -149,6 +172,9 @@ function optionsOf({ cwd, agents, settings }: Ground, flags: RunFlags, renderer:
     fallbackModels: [...flags.fallbackModel],
     querySource: 'repl',
     cwd,
+    memory: true,
+    skills: true,
+    ...(flags.appendSystemPrompt === undefined ? {} : { appendSystem: flags.appendSystemPrompt }),
     rules: flagRules(flags),
     ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
     profile: flags.profile ?? (flags.baseUrl === undefined ? 'anthropic' : 'plain'),
@@ -167,11 +193,26 @@ function folderOf(flags: RunFlags, io: CliIo): string {
   throw new UsageError(`The folder ${folder} of --cwd is not there: name one that exists.`);
 }
 
-/** At a terminal the conversation can go on from the history that was kept: after an interruption, and if it was asked for. */
-async function nextPrompt(shown: ShownQuery | null, flags: RunFlags, io: CliIo): Promise<string | null> {
+/**
+ * What was typed while the query ran goes first. Then, at a terminal, the conversation can go on from the history that
+ * was kept: after an interruption, and if it was asked for.
+ */
+async function nextAsks(
+  shown: ShownQuery | null,
+  commands: string[],
+  flags: RunFlags,
+  io: CliIo,
+): Promise<Asks | null> {
   const isInterrupted = shown !== null && statusOf(shown.terminal) === exitStatus.interrupted;
+  // After an interruption the person says first how to go on; what was typed before stands in front of that.
+  if (shown !== null && !isInterrupted && isForPeople(flags)) {
+    if (shown.query.queued.length > 0) return {};
+    const command = commands.shift();
+    if (command !== undefined) return asksFor(command, shown);
+  }
   if (!isInterrupted && !flags.interactive) return null;
-  return isForPeople(flags) && canAsk(io) ? askNext(io) : null;
+  const line = isForPeople(flags) && canAsk(io) ? await askNext(io) : null;
+  return line === null ? null : asksFor(line, shown);
 }
 
 /** One line of the person at the terminal; null ends the conversation. */

@@ -1,11 +1,12 @@
 /** Runs one query for the command line: shows it, and handles Ctrl+C. */
 import type { Emitted } from '../core/output.ts';
 import type { LoopState, Terminal } from '../core/state.ts';
-import type { QueryOptions } from '../prepare.ts';
+import type { QueryOptions } from '../query-options.ts';
 import { type Query, query } from '../query.ts';
 import { exitStatus } from './exit-status.ts';
 import { type CliIo, UsageError } from './io.ts';
 import type { Renderer } from './render.ts';
+import type { TypedLines } from './typed-lines.ts';
 
 export interface ShownQuery {
   readonly terminal: Terminal;
@@ -14,11 +15,17 @@ export interface ShownQuery {
 }
 
 /**
- * Runs a query to its end. The first Ctrl+C interrupts it and keeps its history, the second ends the process.
+ * Runs a query to its end. The first Ctrl+C interrupts it and keeps its history, the second ends the process. What
+ * is typed meanwhile is said to it.
  *
  * @throws UsageError for an option that cannot be used.
  */
-export async function runQuery(options: QueryOptions, renderer: Renderer, io: CliIo): Promise<ShownQuery> {
+export async function runQuery(
+  options: QueryOptions,
+  renderer: Renderer,
+  io: CliIo,
+  typed: TypedLines | null = null,
+): Promise<ShownQuery> {
   const started = startQuery({
     ...options,
     beforeEvent: (_index, event) => {
@@ -26,6 +33,7 @@ export async function runQuery(options: QueryOptions, renderer: Renderer, io: Cl
     },
   });
   const stopListening = io.interrupts.handle(interrupter(started, renderer, io));
+  typed?.begin((line) => started.send(line));
   try {
     const terminal = await showAll(started, renderer);
     const { state } = started;
@@ -35,6 +43,7 @@ export async function runQuery(options: QueryOptions, renderer: Renderer, io: Cl
     renderer.end({ terminal, budget, messages: state.carried.messages });
     return { terminal, state, query: started };
   } finally {
+    typed?.end();
     stopListening();
   }
 }

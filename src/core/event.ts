@@ -1,6 +1,7 @@
 /** Everything that can happen outside and is reported to the loop: the only way that anything non-deterministic gets in. */
 import type { Failure } from './failure.ts';
 import type { AssistantBlock, CompactionBlock, Usage, UserBlock } from './message.ts';
+import type { ContextChange } from './tools/context.ts';
 import type {
   OutputVerdict,
   QueuedMessage,
@@ -77,6 +78,8 @@ export interface EventTypes {
     readonly tools: readonly ToolSpec[] | null;
     /** What could not be collected, one sentence each. */
     readonly notices: readonly string[];
+    /** What the model now knows of files. */
+    readonly contextChanges?: readonly ContextChange[];
   };
   /** The stop hooks have spoken: `prevent` ends the query, `errors` send the model back to work. */
   'stopHooks.ended': {

@@ -25,6 +25,7 @@ import { isRefusedPlan, rememberRefused } from './refused-summaries.ts';
 import { isLive, phaseEffects } from './running.ts';
 import { prefixHashOf } from './session-facts.ts';
 import type { Compaction, LoopState, ToolRun, ToolSpec } from './state.ts';
+import { addBatchChanges } from './tools/context.ts';
 import { isRunning, syntheticOutcome } from './tools/schedule.ts';
 import { scheduleTools } from './tools/schedule-tools.ts';
 
@@ -139,7 +140,7 @@ export function collect(state: LoopState, event: EventOf<'attachments.collected'
       const message = userMessage(id, 'attachment', content);
       return show(addMessage({ ...next, query }, message), { type: 'user', message });
     },
-    withNotices(state, event),
+    withNotices(addBatchChanges(state, event.contextChanges ?? []), event),
   );
   const advised = adviseOnRepeats(attached, config);
   const said = advised.query.queued.reduce((next, { id, content }) => {

@@ -2,6 +2,7 @@
 import type { EffectOf } from '../core/effect.ts';
 import type { UserBlock } from '../core/message.ts';
 import type { ToolSpec } from '../core/state.ts';
+import type { ContextChange } from '../core/tools/context.ts';
 import { fitImages } from '../tools/fit-images.ts';
 import { jsonCopy } from '../tools/hash.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
@@ -16,8 +17,20 @@ export type AttachmentProvider = (
   signal: AbortSignal,
 ) => Promise<readonly (readonly UserBlock[])[]>;
 
+/** What a part of the loop's own host attaches. */
+interface Attached {
+  readonly messages: readonly (readonly UserBlock[])[];
+  readonly contextChanges?: readonly ContextChange[];
+  readonly notices?: readonly string[];
+}
+
+/** A provider of the host itself, which may also change what tools share. Contract: as `AttachmentProvider`. */
+export type AttachmentSource = (effect: EffectOf<'collectAttachments'>, signal: AbortSignal) => Promise<Attached>;
+
 /** Where attachments and tools come from. */
 export interface CollectAttachmentsDeps {
+  /** Asked beside the providers; what they give stands first. Default: none. */
+  readonly sources?: readonly AttachmentSource[];
   readonly providers: readonly AttachmentProvider[];
   /** The tools of now; null when they never change. */
   readonly registry: (() => ToolRegistry) | null;
@@ -30,10 +43,7 @@ export interface CollectAttachmentsDeps {
 
 const defaultTimeoutMs = 30_000;
 
-interface Collected {
-  readonly attachments: readonly (readonly UserBlock[])[];
-  readonly notices: readonly string[];
-}
+type Collected = Required<Attached>;
 
 /**
  * Answers with `attachments.collected`: the providers run side by side, what they give stands in their order, and one
@@ -42,54 +52,63 @@ interface Collected {
 export function collectAttachments(deps: CollectAttachmentsDeps): EffectRunner<'collectAttachments'> {
   return async (effect, io) => {
     const waits = deps.refreshed?.(io.signal) ?? [];
-    const parts = await Promise.all(deps.providers.map((provider) => askProvider(provider, effect, io, deps)));
+    const asked = [...(deps.sources ?? []), ...deps.providers.map(sourceOf)];
+    const parts = await Promise.all(asked.map((source) => askSource(source, effect, io, deps)));
+    const contextChanges = parts.flatMap((part) => part.contextChanges);
     const waited = await waits;
     const refreshed = refreshTools(deps, effect.tools);
     if (io.signal.aborted) return;
     io.post({
       type: 'attachments.collected',
       effectId: effect.id,
-      attachments: parts.flatMap((part) => part.attachments),
+      attachments: parts.flatMap((part) => part.messages),
       tools: refreshed.tools,
       notices: [...parts.flatMap((part) => part.notices), ...waited, ...refreshed.notices],
+      ...(contextChanges.length === 0 ? {} : { contextChanges }),
     });
   };
 }
 
-async function askProvider(
-  provider: AttachmentProvider,
+function sourceOf(provider: AttachmentProvider): AttachmentSource {
+  const source: AttachmentSource = async (effect, signal) => ({
+    messages: checkBlocks(await provider(effect, signal)),
+  });
+  // Its name stands in the notice when it fails.
+  return Object.defineProperty(source, 'name', { value: provider.name });
+}
+
+async function askSource(
+  source: AttachmentSource,
   effect: EffectOf<'collectAttachments'>,
   io: EffectIo,
   deps: CollectAttachmentsDeps,
 ): Promise<Collected> {
   const { clock, signal } = io;
   const timeoutMs = deps.timeoutMs ?? defaultTimeoutMs;
-  const settled = await settle(async (inner) => fitAll(checkBlocks(await provider(effect, inner)), deps.scaleImage), {
-    clock,
-    signal,
-    timeoutMs,
-  });
+  const ask = async (inner: AbortSignal): Promise<Collected> => {
+    const { messages, contextChanges = [], notices = [] } = await source(effect, inner);
+    return { messages: await fitAll(messages, deps.scaleImage), contextChanges, notices };
+  };
+  const settled = await settle(ask, { clock, signal, timeoutMs });
   switch (settled.type) {
     case 'value':
-      return { attachments: settled.value, notices: [] };
+      return settled.value;
     case 'thrown':
-      return left(provider, settled.message);
+      return left(source, settled.message);
     case 'timeout':
-      return left(provider, `nothing came within ${timeoutMs / 1_000} seconds.`);
+      return left(source, `nothing came within ${timeoutMs / 1_000} seconds.`);
     case 'aborted':
-      return { attachments: [], notices: [] };
+      return { messages: [], contextChanges: [], notices: [] };
   }
 }
 
-async function fitAll(
-  messages: readonly (readonly UserBlock[])[],
-  scale: ScaleImage,
-): Promise<Collected['attachments']> {
+async function fitAll(messages: readonly (readonly UserBlock[])[], scale: ScaleImage): Promise<Collected['messages']> {
   return Promise.all(messages.map((blocks) => fitImages(blocks, scale)));
 }
 
-function left(provider: AttachmentProvider, why: string): Collected {
-  return { attachments: [], notices: [`Attachments (${provider.name || 'unnamed'}) could not be collected: ${why}`] };
+function left({ name }: AttachmentSource, why: string): Collected {
+  const notice = `Attachments (${name || 'unnamed'}) could not be collected: ${why}`;
+  return { messages: [], contextChanges: [], notices: [notice] };
 }
 
 /** Providers are foreign code: only plain data that is a list of lists of blocks may enter an event. Empty ones go. */

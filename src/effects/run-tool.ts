@@ -17,6 +17,8 @@ const longestLine = 200;
 /** As the pipeline wants them, with the function hooks as they are written. */
 export interface RunToolDeps extends Omit<PipelineDeps, 'hooks'> {
   readonly hooks: Pick<Hooks, 'preToolUse' | 'postToolUse'>;
+  /** Told of each call before the pipeline begins. Contract: must not throw. Default: nobody. */
+  readonly began?: (effect: EffectOf<'runTool'>) => void;
 }
 
 /**
@@ -26,6 +28,7 @@ export interface RunToolDeps extends Omit<PipelineDeps, 'hooks'> {
 export function runTool(given: RunToolDeps): EffectRunner<'runTool'> {
   const deps: PipelineDeps = { ...given, hooks: createToolHooks(given.hooks) };
   return async (effect, io) => {
+    given.began?.(effect);
     const { id, toolUseId, name, input, context, decisions } = effect;
     const progress = startProgress(effect, summaryOf(deps, effect), io);
     const decided = (decision: ToolDecision): void =>

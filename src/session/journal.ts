@@ -60,3 +60,12 @@ export function replay(recorded: RecordedQuery, count = recorded.events.length):
     .slice(0, count)
     .reduce((state, event) => step(state, event, recorded.config).state, recorded.initial);
 }
+
+/** Ids of the user messages that a recorded query took from its queue, in order: each was shown as `started`. */
+export function startedCommands(recorded: RecordedQuery): readonly string[] {
+  let state = recorded.initial;
+  return recorded.events.flatMap((event) => {
+    state = step(state, event, recorded.config).state;
+    return state.outbox.flatMap((output) => (output.type === 'command' ? [output.messageId] : []));
+  });
+}

@@ -7,7 +7,7 @@ import type { Emitted } from '../core/output.ts';
 import { sessionFacts } from '../core/session-facts.ts';
 import type { ContinueName, LoopState, Terminal } from '../core/state.ts';
 import { watchPath } from '../inspect/watch-path.ts';
-import type { QueryOptions } from '../prepare.ts';
+import type { QueryOptions } from '../query-options.ts';
 import { type Query, query } from '../query.ts';
 import { memoryJournal, type RecordedQuery, replay } from '../session/journal.ts';
 import { foldingJournal } from './folding-journal.ts';

@@ -1,5 +1,5 @@
 /** From a scenario to the options of its queries. */
-import type { QueryOptions } from '../prepare.ts';
+import type { QueryOptions } from '../query-options.ts';
 import { createMemoryStore } from '../tools/result-store.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { Scenario } from './scenario.ts';

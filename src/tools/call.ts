@@ -5,6 +5,7 @@ import type { JsonObject } from '../core/json.ts';
 import type { ToolDecision, ToolOutcome } from '../core/state.ts';
 import type { PermissionRule, ToolUseContext } from '../core/tools/context.ts';
 import type { CanUseTool } from './can-use-tool.ts';
+import type { FileContents } from './file-contents.ts';
 import type { AskHook, ToolCallView, ToolHooks } from './hook-port.ts';
 import { errorOutcome } from './outcome.ts';
 import { hiddenBy, ruleNames } from './permission-rules.ts';
@@ -29,6 +30,10 @@ export interface PipelineDeps {
   readonly cwd: string;
   /** Absolute real paths that tools may touch, `cwd` among them. */
   readonly roots: readonly string[];
+  /** Absolute real paths that tools may read beside `roots`, asked once a call. Default: none. */
+  readonly readRoots?: () => readonly string[];
+  /** Where contents of files are kept that tools read and write. Default: nowhere. */
+  readonly contents?: FileContents;
   /** A cancelled tool may clean up for so many milliseconds before it is left behind. Default 5,000. */
   readonly abortGraceMs?: number;
   /** Told right before the user is asked about a call. Contract: must not throw. Default: nobody. */
@@ -85,10 +90,11 @@ export function scopeOf(tool: Tool, call: ToolCall, deps: PipelineDeps, io: Call
     clock: io.clock,
     cwd: deps.cwd,
     roots: deps.roots,
-    readRoots: deps.store.folder === null ? [] : [deps.store.folder],
+    readRoots: [...(deps.store.folder === null ? [] : [deps.store.folder]), ...(deps.readRoots?.() ?? [])],
     outsideAllowed: false,
     isHidden: hiddenBy(allRules(deps, call), ruleNames(tool), deps.cwd),
     shared: call.shared,
+    remember: (content) => deps.contents?.keep(content),
     progress: () => undefined,
     actor: io.actor ?? null,
   };

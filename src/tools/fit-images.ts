@@ -63,7 +63,8 @@ async function fitMessages(messages: readonly Message[], scale: ScaleImage): Pro
   return withoutBoundThinking(messages, fitted);
 }
 
-async function fitContent<Holder extends { readonly content: readonly UserBlock[] }>(
+/** A message with every image fitted; the same object when none had to be. Never rejects. */
+export async function fitContent<Holder extends { readonly content: readonly UserBlock[] }>(
   holder: Holder,
   scale: ScaleImage,
 ): Promise<Holder> {

@@ -27,6 +27,8 @@ export interface ToolRunContext {
   readonly isHidden: (path: string) => boolean;
   /** What earlier tools have read, the permission mode, the depth. Data; change it with `contextChanges`. */
   readonly shared: ToolUseContext;
+  /** Keeps the content of a file that the model now knows, so that a later change can be shown as a diff. */
+  readonly remember: (content: Buffer) => void;
   /** Shows newest output to the consumer while the tool runs. */
   readonly progress: (text: string) => void;
   /** The actor that runs the call: `query({ parent: context.actor })` runs a query as its child. Null outside of the chart. */

@@ -142,6 +142,50 @@ describe.skipIf(!canOpenTerminal)('escapement at a terminal', () => {
     expect(await person.ended).toBe(0);
   });
 
+  it('takes lines while the agent works: behind the results of the turn, and after the end in a query of their own', async () => {
+    const slow: ModelEntry = { stream: [{ text: 'Last words.' }, { wait: 1_500 }, { stop: 'end_turn' }] };
+    const { url, model } = await serve([bash('t1', 'sleep 2; echo one'), slow, end]);
+    const argv = ['go', '--base-url', url, '--model', 'm', '--cwd', workspace(), '--allow', 'Bash'];
+    const person = new Person(argv);
+    await person.sees('Bash sleep 2');
+    person.types('look at b.txt too\r');
+    await person.sees('(queued for the next turn: look at b.txt too)');
+    await person.sees('Last words.');
+    expect(JSON.stringify(model.requests[1]?.messages)).toMatch(/tool_result.*look at b\.txt too/);
+    person.types('and then c.txt\r');
+    await person.sees('(queued for the next turn: and then c.txt)');
+    await person.sees('Going on.');
+    expect(JSON.stringify(model.requests[2]?.messages)).toMatch(/Last words.*and then c\.txt/);
+    expect(await person.ended).toBe(0);
+    expect(JSON.stringify(model.requests[2]?.messages).split('b.txt')).toHaveLength(2);
+  });
+
+  it('leaves the keyboard to a question, and takes lines again afterwards', async () => {
+    const { url, model } = await serve([bash('t1', 'sleep 1; echo one', 'First this.'), end]);
+    const person = new Person(['go', '--base-url', url, '--model', 'm', '--cwd', workspace()]);
+    await person.sees('nd the turn:');
+    person.types('y\r');
+    // The spinner says it once more.
+    await person.sees('Bash sleep 1', 2);
+    person.types('more\r');
+    await person.sees('(queued for the next turn: more)');
+    await person.sees('Going on.');
+    expect(JSON.stringify(model.requests[1]?.messages)).toContain('"more"');
+    expect(await person.ended).toBe(0);
+  });
+
+  it('keeps a command that is typed while the agent works for the end', async () => {
+    const long: ModelEntry = { stream: [{ text: 'word '.repeat(3_000) }, { wait: 1_500 }, { stop: 'end_turn' }] };
+    const { url } = await serve([long], [{ text: 'Many words.' }]);
+    const argv = ['go', '--base-url', url, '--model', 'm', '--context-window', '20000', '--cwd', workspace()];
+    const person = new Person(argv);
+    await person.sees('word word');
+    person.types('/compact\r');
+    await person.sees('(waits for the end: /compact)');
+    await person.sees('(manual_compact: ');
+    expect(await person.ended).toBe(0);
+  });
+
   it('has nothing to compact before the conversation began', async () => {
     const { url } = await serve([]);
     const person = new Person(['/compact', '--base-url', url, '--cwd', workspace()]);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultConfig } from '../../src/core/config.ts';
 import { type LoopOptions, loopOptionsSchema } from '../../src/options.ts';
-import type { QueryOptions } from '../../src/prepare.ts';
+import type { QueryOptions } from '../../src/query-options.ts';
 import { all, codes, names, tableUnder } from './markdown.ts';
 
 const embedding = 'docs/embedding.md';
@@ -62,6 +62,10 @@ describe('the table of options', () => {
       settings: true,
       trusted: true,
       attachments: true,
+      memory: true,
+      skills: true,
+      fileChanges: true,
+      appendSystem: true,
       signal: true,
       abortGraceMs: true,
       idleTimeoutMs: true,

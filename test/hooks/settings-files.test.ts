@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Message } from '../../src/core/message.ts';
-import type { QueryOptions } from '../../src/prepare.ts';
+import type { QueryOptions } from '../../src/query-options.ts';
 import type { ModelEntry } from '../../src/testing/scenario.ts';
 import { builtInTools } from '../../src/tools/builtin/index.ts';
 import { drain, scriptedQuery } from '../support/scripted.ts';

@@ -13,6 +13,8 @@ const folders = [
   'session',
   'inspect',
   'agents',
+  'memory',
+  'skills',
   'cli',
   'testing',
 ] as const;
@@ -41,6 +43,8 @@ const parts = [
   'session',
   'inspect',
   'agents',
+  'memory',
+  'skills',
   'machines',
   'clock',
 ] as const;
@@ -59,6 +63,8 @@ const laws: { readonly [Name in Area]: Law } = {
   model: { areas: ['core', 'clock'], packages: ['@anthropic-ai/sdk', 'node:'] },
   effects: { areas: ['core', 'clock', 'model', 'tools', 'hooks'] },
   agents: { areas: ['core', 'clock', 'tools'] },
+  memory: { areas: ['core', 'clock', 'tools'], types: ['effects'] },
+  skills: { areas: ['core', 'clock', 'tools'], types: ['effects'] },
   front: { areas: parts },
   testing: { areas: [...parts, 'front'] },
   cli: { areas: [...parts, 'front', 'testing'] },

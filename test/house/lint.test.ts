@@ -62,6 +62,11 @@ const forbidden: readonly (readonly [string, string])[] = [
     ['src/settings', `import '../${folder}/file.ts';`] as const,
     ['src/settings/part', `import '../../${folder}/file.ts';`] as const,
   ]),
+  ...['hooks', 'session', 'model', 'inspect', 'cli', 'testing'].flatMap((folder) => [
+    ['src/memory', `import '../${folder}/file.ts';`] as const,
+    ['src/skills', `import '../${folder}/file.ts';`] as const,
+    ['src/memory/part', `import '../../${folder}/file.ts';`] as const,
+  ]),
   ...['effects', 'tools', 'session', 'hooks', 'inspect', 'cli', 'testing'].flatMap((folder) => [
     ['src/model', `import '../${folder}/file.ts';`] as const,
     ['src/model/stream', `import '../../${folder}/file.ts';`] as const,
@@ -117,6 +122,9 @@ const allowed: readonly (readonly [string, string])[] = [
   ['src/hooks', `import '../process/shell.ts';`],
   ['src/settings', `import '../hooks/hook.ts';`],
   ['src/settings', `import '../tools/permission-rules.ts';`],
+  ['src/memory', `import type { A } from '../effects/collect-attachments.ts';`],
+  ['src/memory', `import { lexer } from 'marked';`],
+  ['src/skills', `import '../tools/tool.ts';`],
   ['src/model', `import Anthropic from '@anthropic-ai/sdk';`],
   ['src/model', `import type { A } from '@anthropic-ai/sdk/resources';`],
   ['src/model', `import 'node:timers/promises';`],

@@ -1,5 +1,5 @@
 /** A query with sub-agents, each agent with a script of its own. */
-import type { QueryOptions } from '../../src/prepare.ts';
+import type { QueryOptions } from '../../src/query-options.ts';
 import { type Query, query } from '../../src/query.ts';
 import type { AgentDefinition } from '../../src/agents/definition.ts';
 import type { ModelEntry } from '../../src/testing/scenario.ts';

@@ -1,9 +1,9 @@
 /** Edit: replaces an exact piece of a file that was read before. */
-import { structuredPatch } from 'diff';
 import { z } from 'zod';
 import { absolutePath } from '../paths.ts';
 import { count, cutHead } from '../../core/text.ts';
 import { type Tool, tool, type ToolOutput, type ToolRunContext } from '../tool.ts';
+import { unifiedDiff } from './diff-text.ts';
 import { FileProblem, openFile, pathOpinion, readWhole, replaceContent } from './file-access.ts';
 import { checkUnchanged, insideProblem, largestEdit } from './read-before.ts';
 import { encodeText, replaceText, type TextFile, decodeText } from './text-file.ts';
@@ -17,8 +17,8 @@ const input = z.strictObject({
 
 type EditInput = z.output<typeof input>;
 
-/** Longest diff in a result, in characters, and the edit distance in lines up to which one is looked for. */
-const diffLimits = { characters: 8_000, distance: 2_000, context: 3 } as const;
+/** Longest diff in a result, in characters. */
+const longestDiff = 8_000;
 
 /** Edit{file_path, old_string, new_string, replace_all}: an edit; refuses what was not read or has changed. */
 export const editTool: Tool = tool({
@@ -67,7 +67,9 @@ async function edit(given: EditInput, context: ToolRunContext): Promise<ToolOutp
     const before = decode(path, content);
     const after = changed(given, path, before);
     const partial = context.shared.filesRead[file.realPath]?.partial ?? true;
-    const record = { ...(await replaceContent(file, encodeText(after))), partial };
+    const written = encodeText(after);
+    const record = { ...(await replaceContent(file, written)), partial };
+    context.remember(written);
     return {
       content: `Changed ${path}.\n${diffOf(before, after)}`,
       contextChanges: [{ type: 'fileRead', path: file.realPath, record }],
@@ -106,18 +108,7 @@ function hintFor(text: string, wanted: string): string {
 
 /** The changed places with three lines around them. */
 function diffOf(before: TextFile, after: TextFile): string {
-  const patch = structuredPatch('', '', before.text, after.text, '', '', {
-    context: diffLimits.context,
-    maxEditLength: diffLimits.distance,
-    stripTrailingCr: true,
-  });
-  if (patch === undefined) return '(The change is too large to be shown.)';
-  const text = patch.hunks
-    .map((hunk) =>
-      [`@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`, ...hunk.lines].join('\n'),
-    )
-    .join('\n');
-  return text.length <= diffLimits.characters
-    ? text
-    : `${cutHead(text, diffLimits.characters)}\n(The rest of the diff is left out.)`;
+  const text = unifiedDiff(before.text, after.text);
+  if (text === null) return '(The change is too large to be shown.)';
+  return text.length <= longestDiff ? text : `${cutHead(text, longestDiff)}\n(The rest of the diff is left out.)`;
 }

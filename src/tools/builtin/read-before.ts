@@ -1,4 +1,5 @@
 /** Nothing is changed blindly: a file is read before it is written, and is still what was read. */
+import type { ToolUseContext } from '../../core/tools/context.ts';
 import { isWithinAny, realPathOf } from '../paths.ts';
 import type { ToolRunContext } from '../tool.ts';
 import { FileProblem, type OpenFile, sha256 } from './file-access.ts';
@@ -19,12 +20,19 @@ export function checkUnchanged(
 ): void {
   const record = shared.filesRead[file.realPath];
   if (record === undefined) throw new FileProblem(`${path} has not been read yet. Read it first.`);
-  if (record.hash !== sha256(content)) {
+  if (!isKnown(shared, file.realPath, sha256(content))) {
     throw new FileProblem(`${path} has changed on disk since it was read. Read it again first.`);
   }
   if (read === 'whole' && record.partial) {
     throw new FileProblem(`Only a part of ${path} was read: read all of it before overwriting it, or use Edit.`);
   }
+}
+
+/** The content was read or written by a tool, or is what the model was told of whole. */
+function isKnown({ filesRead, changesTold }: ToolUseContext, path: string, hash: string): boolean {
+  const record = filesRead[path];
+  const told = changesTold?.[path];
+  return record?.hash === hash || (told?.whole === true && told.since === record?.hash && told.hash === hash);
 }
 
 /**

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { FileRecord } from '../../core/tools/context.ts';
 import { absolutePath } from '../paths.ts';
 import { count, cutHead } from '../../core/text.ts';
+import { largestKept } from '../file-contents.ts';
 import { type Tool, tool, type ToolOutput, type ToolRunContext } from '../tool.ts';
 import { FileProblem, type OpenFile, openFile, pathOpinion, readWhole, recordOf } from './file-access.ts';
 import { imageBlock, imageType, largestImage } from './image.ts';
@@ -90,16 +91,19 @@ function fileRead(file: OpenFile, record: FileRecord): { type: 'fileRead'; path:
   return { type: 'fileRead', path: file.realPath, record };
 }
 
-async function readText(file: OpenFile, given: ReadInput, { signal }: ToolRunContext): Promise<ToolOutput> {
+async function readText(file: OpenFile, given: ReadInput, context: ToolRunContext): Promise<ToolOutput> {
   const first = given.offset ?? 1;
   const window = new LineWindow(first, given.limit ?? readLimits.lines, readLimits.lineCharacters * 4);
   const hash = createHash('sha256');
+  const chunks: Buffer[] = [];
   const stream = file.handle.createReadStream({ start: 0, autoClose: false, highWaterMark: chunkBytes });
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    signal.throwIfAborted();
+    context.signal.throwIfAborted();
     hash.update(chunk);
     window.push(chunk);
+    if (file.stats.size <= largestKept) chunks.push(chunk);
   }
+  if (file.stats.size <= largestKept) context.remember(Buffer.concat(chunks));
   const total = window.end();
   const page = pageOf(window.lines, first, total);
   const record = { mtimeMs: file.stats.mtimeMs, hash: hash.digest('hex'), partial: page.partial };

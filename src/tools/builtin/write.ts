@@ -38,6 +38,7 @@ async function write(given: WriteInput, context: ToolRunContext): Promise<ToolOu
   const content = Buffer.from(given.content.toWellFormed());
   const replaced = await overwrite(given.file_path, content, context);
   const { realPath, record } = replaced ?? (await createFile(given.file_path, content, context));
+  context.remember(content);
   const lines = given.content === '' ? 0 : given.content.replace(/\n$/, '').split('\n').length;
   return {
     content: `${replaced === null ? 'Created' : 'Overwrote'} ${given.file_path} (${count(lines, 'line')}).`,
