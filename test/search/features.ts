@@ -78,7 +78,7 @@ export const queryCounters = [
 export const turnCounters = Object.keys(freshTurn) as readonly (keyof TurnCounters)[];
 
 /** Numbers as one word. */
-export function codeOf<Name extends string>(names: readonly Name[], of: { readonly [Each in Name]: number }): string {
+function codeOf<Name extends string>(names: readonly Name[], of: { readonly [Each in Name]: number }): string {
   return names.map((name) => of[name]).join('.');
 }
 

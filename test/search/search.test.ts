@@ -14,7 +14,7 @@ import type { Graph } from './graph.ts';
 import { continuesInARow, type Cost, longest, modelCalls, order, summaryCalls } from './longest.ts';
 import { rebuild } from './rebuild.ts';
 import { explore, featuresFrom, startsOf } from './search.ts';
-import { alone, configFor, coverage, family, loose, narrow, type Setting, wide } from './settings.ts';
+import { alone, configFor, coverage, loose, narrow, type Setting, suite, wide } from './settings.ts';
 import { realEngine } from './trace.ts';
 
 // Seconds alone; a busy machine may need longer.
@@ -38,7 +38,7 @@ const compactionAlone = coverage.at(-1)!;
 afterAll(() => console.log(`The search visited ${visited.states} states and ${visited.edges} edges.`));
 
 describe('the longest run', () => {
-  it.each(named(family))('is as long as the bound, and no cycle avoids next_turn: $name', ({ setting }) => {
+  it.each(named(suite))('is as long as the bound, and no cycle avoids next_turn: $name', ({ setting }) => {
     const config = configFor(setting);
     const { graph, sorted } = explored(config, narrow(config));
     for (const turns of [1, 2, 3, 4, 5, 6]) {

@@ -80,36 +80,42 @@ export const loose: readonly { readonly setting: Setting; readonly turns: readon
   { setting: { limits: { refills: 2, refillTurns: 2 } }, turns: [3, 5] },
 ];
 
-/** Settings in which each mechanism has more than one step, alone and beside others. */
-export const family: readonly Setting[] = [
+/** Settings of the suite: a few in which mechanisms stand beside each other. */
+export const suite: readonly Setting[] = [
   ...loose.map(({ setting }) => setting),
   {},
-  { limits: { retries: 2 } },
+  { limits: { refills: 1 } },
+  { limits: { compactionShrinks: 2 } },
+  { limits: { compactionFailures: 2 } },
+  { autoCompact: false },
+  { reactiveCompact: false },
+  { querySource: 'compact' },
+  { models: ['one', 'two', 'three'] },
   { limits: { outputRecoveries: 2 } },
+  { ...alone, limits: { retries: 1, pauseTurns: 1, malformedAnswers: 1 } },
+];
+
+/** Settings in which each mechanism has more than one step, alone and beside others; `npm run search` takes them all. */
+export const family: readonly Setting[] = [
+  ...suite,
+  { limits: { retries: 2 } },
   { limits: { malformedAnswers: 2 } },
   { limits: { thinkingOnly: 2 } },
   { limits: { pauseTurns: 2 } },
   { limits: { stopHookBlocks: 2 } },
   { limits: { compactionFailures: 0 } },
-  { limits: { compactionFailures: 2 } },
   { limits: { compactionFailures: 3 } },
-  { limits: { compactionShrinks: 2 } },
-  { limits: { refills: 1 } },
   { limits: { refills: 1, refillTurns: 3 } },
   { limits: { refillTurns: 3 } },
   { limits: { refills: 1, refillTurns: 0 } },
-  { autoCompact: false },
   { autoCompact: false, limits: { refillTurns: 2 } },
   { smallModel: 'small', autoCompact: false },
-  { reactiveCompact: false },
   { autoCompact: false, reactiveCompact: false },
   { collapse: false },
   { maxOutputTokens: 8_000 },
   { stopHooks: false },
-  { querySource: 'compact' },
   { querySource: 'agent:x', tokenBudget: budget, limits: { budgetContinuations: 2 } },
   { ...alone, stopHooks: true, tokenBudget: budget, limits: { budgetContinuations: 2, stopHookBlocks: 1 } },
-  { models: ['one', 'two', 'three'] },
   { collapse: false, models: ['one', 'two'], limits: { retries: 1, overloadsBeforeFallback: 2 } },
   { collapse: false, models: ['one', 'two'], limits: { retries: 1, overloadsBeforeFallback: 3 } },
   { collapse: false, thinking: 'adaptive', limits: { retries: 1 } },

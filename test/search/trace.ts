@@ -5,7 +5,7 @@ import type { LoopState } from '../../src/core/state.ts';
 import { clearOutbox, firstRow, follow } from '../../src/core/step.ts';
 import type { Row } from '../../src/core/table.ts';
 
-export interface Traced {
+interface Traced {
   readonly state: LoopState;
   /** The rows that fired, in order; none when the event was not allowed. */
   readonly rows: readonly Row[];
