@@ -135,7 +135,12 @@ export const coverage: readonly Setting[] = [
   { ...alone, collapse: true, maxTurns: 2, microcompactor: withoutFiller },
   { ...alone, collapse: true, smallModel: 'small', limits: { spanFailures: 2 } },
   { ...alone, autoCompact: true, systemTokens: 10_500 },
-  { ...alone, autoCompact: true, fallbackLimits: { contextWindow, maxOutput: 16_000, onDemandCompaction: true } },
+  {
+    ...alone,
+    autoCompact: true,
+    fallbackLimits: { contextWindow, maxOutput: 16_000, onDemandCompaction: true },
+    limits: { outputRecoveries: 1 },
+  },
   { ...alone, autoCompact: true, reactiveCompact: true, limits: { compactionShrinks: 1 } },
 ];
 
