@@ -5,12 +5,17 @@
 import { describe, expect, it } from 'vitest';
 import { bound } from '../../src/core/bound.ts';
 import type { LoopConfig } from '../../src/core/config.ts';
+import { failureOf } from '../../src/core/failure.ts';
+import { noUsage } from '../../src/core/message.ts';
 import type { Carried, LoopState, QueryAccount, TurnCounters } from '../../src/core/state.ts';
 import type { Row } from '../../src/core/table.ts';
+import { ids } from './canonical.ts';
+import { blank } from './features.ts';
 import { type Cost, longest, modelCalls, order, Spiral, summaryCalls } from './longest.ts';
+import { rebuild } from './rebuild.ts';
 import { explore } from './search.ts';
 import { alone, configFor, narrow, type Setting } from './settings.ts';
-import { type Engine, engineWith } from './trace.ts';
+import { type Engine, engineWith, realEngine } from './trace.ts';
 
 type Forget = (state: LoopState, row: Row) => LoopState;
 
@@ -235,5 +240,24 @@ describe('a loop without', () => {
         engineWith((state) => state),
       ),
     ).toEqual({ spins: false, over: [] });
+  });
+});
+
+describe('stop hooks after an error', () => {
+  const config = configFor({ ...alone, stopHooks: true, limits: { stopHookBlocks: 1 } });
+  const asking = engineWith((state) =>
+    state.scratch.verdict === 'api_error' ? { ...state, scratch: { ...state.scratch, verdict: 'done' } } : state,
+  );
+  const failed = (engine: Engine): LoopState => {
+    const state = rebuild({ ...blank, phase: 'streaming' }, config);
+    const failure = failureOf('invalid_request', 'no', 400);
+    const event = { type: 'model.failed', effectId: ids.attempt, failure, unfinished: null, usage: noUsage } as const;
+    return engine(state, event, config).state;
+  };
+
+  it('make no run longer, and break the law that only answers are judged by hooks', () => {
+    expect(verdict(config, asking)).toEqual({ spins: false, over: [] });
+    expect([failed(asking).phase, failed(asking).scratch.end?.type]).toEqual(['runningStopHooks', 'failed']);
+    expect(failed(realEngine).phase).toBe('ended');
   });
 });
