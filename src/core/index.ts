@@ -1,5 +1,5 @@
 /** `escapement/core`: the loop as a pure function. Imports nothing; runs wherever JavaScript runs. */
-export { bound, type Bound } from './bound.ts';
+export { bound, type Bound, type Mechanism } from './bound.ts';
 export { boundWithSubAgents, type TreeBound } from './bound-tree.ts';
 export {
   defaultConfig,
