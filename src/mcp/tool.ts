@@ -3,6 +3,7 @@ import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { JsonObject } from '../core/json.ts';
 import { type Tool, tool } from '../tools/tool.ts';
+import { modelSchema } from './schema.ts';
 import type { McpServer } from './server.ts';
 
 /**
@@ -14,23 +15,18 @@ export function toolOf(server: McpServer, listed: McpTool, name: string, callTim
   const readOnly = readOnlyHint === true && destructiveHint !== true;
   const warning = destructiveHint === true ? ' and says of itself that it may destroy something' : '';
   const reason = `${listed.name} belongs to the MCP server ${server.entry.name}${warning}.`;
+  const { inputSchema, notes, toServer } = modelSchema(listed);
   return tool({
     name,
-    description: server.redact(listed.description ?? listed.title ?? ''),
+    description: server.redact([listed.description ?? listed.title ?? '', ...notes].join('\n').trim()),
     // What fits is the server's to say; it answers with an error that the model can read.
     input: z.record(z.string(), z.json()),
-    inputSchema: schemaOf(listed),
+    inputSchema,
     isConcurrencySafe: () => readOnly,
     isReadOnly: () => readOnly,
     isReplaySafe: () => readOnly || idempotentHint === true,
     timeoutMs: server.entry.config.timeout ?? callTimeoutMs,
     checkPermission: () => ({ behavior: 'ask', reason }),
-    run: (input, { signal, progress }) => server.call(listed.name, input as JsonObject, { signal, progress }),
+    run: (input, { signal, progress }) => server.call(listed.name, toServer(input as JsonObject), { signal, progress }),
   });
-}
-
-/** As the server gave it, but for what the API refuses at the top, which would fail every request; the server still checks it. */
-function schemaOf({ inputSchema }: McpTool): JsonObject {
-  const { oneOf: _one, anyOf: _any, allOf: _all, ...rest } = structuredClone(inputSchema);
-  return { ...rest, type: 'object' } as JsonObject;
 }
