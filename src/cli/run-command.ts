@@ -53,7 +53,6 @@ async function withModel(prompt: string, cwd: string, known: Settings, flags: Ru
   }
   const asked = await firstPrompt(prompt, flags, io);
   if (asked === null) return exitStatus.done;
-  await checkAddress(flags, io);
   const limits = limitOptions(flags, io);
   const agents = agentsFor(cwd, flags.agents, io);
   const settings = await askTrust(known, cwd, flags, io);
@@ -61,6 +60,7 @@ async function withModel(prompt: string, cwd: string, known: Settings, flags: Ru
   const { trusted } = settings;
   const mcpServers = mcpServersFor({ cwd, given: flags.mcpConfig, from: io.cwd, trusted }, io);
   try {
+    await checkAddress(flags, io);
     return await converse(asked, { cwd, limits, agents, settings, mcpServers }, flags, io);
   } finally {
     await mcpServers?.close();

@@ -167,7 +167,7 @@ describe('--print', () => {
 describe('JSON', () => {
   it('is one object with the ending, the cost, the text and the history', () => {
     const { out } = shownAs({ outputFormat: 'json' }, [text('Let me.')]);
-    expect(JSON.parse(out)).toEqual({ ...done, cost: null, text: 'Fixed\u001B[2K.', messages: [answer] });
+    expect(JSON.parse(out)).toEqual({ ...done, cost: null, budget: null, text: 'Fixed\u001B[2K.', messages: [answer] });
     expect(out.trimEnd()).not.toContain('\n');
   });
 
@@ -176,7 +176,7 @@ describe('JSON', () => {
     const { lines } = shownAs({ outputFormat: 'stream-json', print: true }, items, failed);
     expect(lines.slice(0, -1).map((line) => JSON.parse(line) as unknown)).toEqual([
       ...items,
-      { type: 'terminal', ...failed, cost: null },
+      { type: 'terminal', ...failed, cost: null, budget: null },
     ]);
   });
 });
