@@ -60,11 +60,15 @@ class LoopQuery implements Query {
   #lastFit: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #drawnSeed: string | null = null;
-  #messages = 0;
+  #messages: number;
 
   constructor(options: QueryOptions) {
     this.#options = options;
     this.#prepared = prepare(options);
+    // With a seed that is always the same, a resumed query must not give the ids of its first process once more.
+    this.#messages = (options.resume?.events ?? []).filter(
+      (event) => 'message' in event && event.message !== null,
+    ).length;
   }
 
   get state(): LoopState | null {
