@@ -1,6 +1,7 @@
 /** Options of `query()` that are no plain data, and those that are. */
 import { type LoopOptions, loopOptionsSchema } from './options.ts';
-import type { QueryOptions } from './prepare.ts';
+import { outputJsonSchema, type OutputSchema } from './output-schema.ts';
+import type { QueryOptions } from './query-options.ts';
 
 /** The options that are plain data and that the schema knows; a misspelt name must not pass in silence. */
 export function loopOptionsOf(options: QueryOptions): LoopOptions {
@@ -8,7 +9,11 @@ export function loopOptionsOf(options: QueryOptions): LoopOptions {
   if (unknown.length > 0) {
     throw new TypeError(`query() has no option ${unknown.join(', ')}: look for a misspelt name.`);
   }
-  return Object.fromEntries(Object.entries(options).filter(([name]) => name in loopOptionsSchema.shape));
+  const { outputSchema, ...others } = options;
+  const plain = Object.entries(others).filter(([name]) => name in loopOptionsSchema.shape);
+  const schema =
+    outputSchema === undefined || outputSchema === null ? {} : { outputSchema: jsonSchemaOf(outputSchema) };
+  return { ...Object.fromEntries(plain), ...schema };
 }
 
 /** Checks what a query that compacts was given. Throws a `TypeError` with one sentence. */
@@ -21,6 +26,12 @@ export function checkCompact({ compact, prompt }: QueryOptions): void {
     throw new TypeError("The option compact must be {} or { instructions: '...' }.");
   }
   if (prompt !== undefined) throw new TypeError('A query with the option compact answers no prompt: leave prompt out.');
+}
+
+function jsonSchemaOf(schema: OutputSchema): NonNullable<LoopOptions['outputSchema']> {
+  if (typeof schema !== 'object')
+    throw new TypeError('outputSchema must be a zod schema, or a JSON schema as an object.');
+  return outputJsonSchema(schema) as NonNullable<LoopOptions['outputSchema']>;
 }
 
 const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, keyof LoopOptions>>([
@@ -36,11 +47,17 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'fetch',
   'headers',
   'tools',
+  'mcpServers',
+  'agents',
+  'journalOf',
   'cwd',
   'additionalRoots',
   'rules',
   'canUseTool',
   'hooks',
+  'settingSources',
+  'settings',
+  'trusted',
   'attachments',
   'memory',
   'skills',
@@ -55,6 +72,7 @@ const hostOptions: ReadonlySet<string> = new Set<Exclude<keyof QueryOptions, key
   'journal',
   'resume',
   'inspect',
+  'parent',
   'beforeEvent',
   'deps',
 ]);

@@ -1,6 +1,9 @@
 /** Options of a query as they come from callers, command lines and files: checked once, then a frozen `LoopConfig`. */
 import { z } from 'zod';
 import { defaultConfig, type LoopConfig, type ModelLimits } from './core/config.ts';
+import type { JsonObject } from './core/json.ts';
+import { knownPrice, wholePrice } from './model/prices.ts';
+import { outputConfig } from './output-schema.ts';
 
 const tokens = z.int().positive();
 const count = z.int().nonnegative();
@@ -14,6 +17,7 @@ const limits = z.strictObject({
   pauseTurns: count.optional(),
   thinkingOnly: count.optional(),
   stopHookBlocks: count.optional(),
+  outputMismatches: count.optional(),
   budgetContinuations: count.optional(),
   compactionFailures: count.optional(),
   compactionShrinks: count.optional(),
@@ -42,6 +46,16 @@ const delays = z.strictObject({
   capMs: milliseconds.optional(),
   retryAfterCapMs: milliseconds.optional(),
   jitter: z.number().min(0).max(1).optional(),
+});
+
+const dollars = z.number().nonnegative();
+
+const price = z.strictObject({
+  input: dollars,
+  output: dollars,
+  cacheRead: dollars.optional(),
+  cacheWrite: dollars.optional(),
+  longInput: z.strictObject({ above: tokens, times: z.number().positive() }).nullable().optional(),
 });
 
 const buffers = z.strictObject({
@@ -81,9 +95,17 @@ export const loopOptionsSchema = z.strictObject({
   minimumFreed: z.number().min(0).max(1).optional(),
   compactInstructions: z.string().nullable().optional(),
   tokenBudget: tokens.nullable().optional(),
+  /** Take a `+500k` at either end of a prompt that is a text for its token budget, and off the prompt. */
+  promptBudget: z.boolean().optional(),
   taskBudget: tokens.nullable().optional(),
-  permissionMode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions']).optional(),
+  maxCost: z.number().positive().nullable().optional(),
+  /** Dollars for a million tokens, by model: they go before those of the built-in table. */
+  prices: z.record(z.string(), price).optional(),
+  outputSchema: z.record(z.string(), z.json()).nullable().optional(),
+  permissionMode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions', 'bubble']).optional(),
   toolConcurrency: z.int().positive().optional(),
+  maxSubAgents: count.optional(),
+  maxAgentDepth: count.optional(),
   limits: limits.optional(),
   delays: delays.optional(),
 });
@@ -105,19 +127,23 @@ export interface ConfigFacts {
  */
 export function toLoopConfig(options: LoopOptions, facts: ConfigFacts): LoopConfig {
   const checked = checkOptions(options);
-  const { model, fallbackModels, contextWindow, modelMaxOutput, onDemandCompaction, thinking, snip, ...same } = checked;
-  const models = [model ?? defaultConfig.models[0]!, ...(fallbackModels ?? [])];
+  const { model: _model, fallbackModels: _models, promptBudget: _promptBudget, ...others } = checked;
+  const { contextWindow, modelMaxOutput, onDemandCompaction, thinking, snip, outputSchema, ...same } = others;
+  const models = modelsOf(checked);
   const known = Object.entries(facts.modelLimits);
   const override = (found: ModelLimits): ModelLimits => ({
     contextWindow: contextWindow ?? found.contextWindow,
     maxOutput: Math.min(modelMaxOutput ?? found.maxOutput, contextWindow ?? found.contextWindow),
     onDemandCompaction: onDemandCompaction ?? found.onDemandCompaction ?? false,
+    ...(found.structuredOutputs === undefined ? {} : { structuredOutputs: found.structuredOutputs }),
   });
+  const plain = { ...defaultConfig, ...defined(same), models };
+  const modelLimits = Object.fromEntries(known.map(([name, found]) => [name, override(found)]));
   const config: LoopConfig = {
-    ...defaultConfig,
-    ...defined(same),
-    models,
-    modelLimits: Object.fromEntries(known.map(([name, found]) => [name, override(found)])),
+    ...plain,
+    ...outputConfig((outputSchema as JsonObject | null | undefined) ?? null, { ...plain, modelLimits }),
+    prices: pricesOf(checked),
+    modelLimits,
     fallbackLimits: override(defaultConfig.fallbackLimits),
     thinking: thinkingOption(thinking),
     snip: snip ?? defaultConfig.snip,
@@ -134,9 +160,44 @@ export function toLoopConfig(options: LoopOptions, facts: ConfigFacts): LoopConf
 /** Checks options alone; see `toLoopConfig` for what it throws. */
 export function checkOptions(options: LoopOptions): z.output<typeof loopOptionsSchema> {
   const result = loopOptionsSchema.safeParse(options);
-  if (result.success) return result.data;
+  if (result.success) {
+    checkPrices(result.data);
+    return result.data;
+  }
   const problems = result.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`);
   throw new TypeError(`These options cannot be used: ${problems.join('; ')}.`);
+}
+
+type Checked = z.output<typeof loopOptionsSchema>;
+
+/** The primary model and those that take over. */
+export function modelsOf({ model, fallbackModels }: LoopOptions): readonly string[] {
+  return [model ?? defaultConfig.models[0]!, ...(fallbackModels ?? [])];
+}
+
+/** What the caller says of prices, and what the table knows of the models that the query may ask. */
+function pricesOf(options: Checked): LoopConfig['prices'] {
+  const { smallModel, prices = {} } = options;
+  const asked = [...modelsOf(options), ...(typeof smallModel === 'string' ? [smallModel] : [])];
+  const known = asked.flatMap((name) => {
+    const found = knownPrice(name);
+    return found === null ? [] : [[name, found] as const];
+  });
+  const given = Object.entries(prices).map(([name, found]) => [name, wholePrice(found)] as const);
+  return Object.fromEntries([...known, ...given]);
+}
+
+/** A cap that cannot be kept is an error before anything is sent. */
+function checkPrices(options: Checked): void {
+  const { maxCost, smallModel } = options;
+  if (maxCost === undefined || maxCost === null) return;
+  const prices = pricesOf(options);
+  const asked = [...modelsOf(options), ...(typeof smallModel === 'string' ? [smallModel] : [])];
+  const unknown = asked.find((name) => prices[name] === undefined);
+  if (unknown === undefined) return;
+  throw new TypeError(
+    `The price of the model ${unknown} is not known, so the cost cap (maxCost) cannot be kept: name its price in the option prices, or leave the cap out.`,
+  );
 }
 
 function thinkingOption(thinking: LoopOptions['thinking']): LoopConfig['thinking'] {

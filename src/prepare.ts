@@ -3,98 +3,59 @@ import { realpathSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import type { ActorOptions } from 'xstate';
-import type { agentLoop } from '../machines/agent-loop.ts';
+import { Background } from './background.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { defaultConfig, type Layer, type LoopConfig } from './core/config.ts';
-import type { LoopEvent } from './core/event.ts';
+import { defaultConfig, type LoopConfig } from './core/config.ts';
 import type { QueryStart } from './core/initial-state.ts';
-import type { LoopState, QueuedMessage } from './core/state.ts';
-import type { PermissionRule } from './core/tools/context.ts';
-import { type AttachmentProvider, collectAttachments } from './effects/collect-attachments.ts';
+import type { QueuedMessage } from './core/state.ts';
+import { collectAttachments } from './effects/collect-attachments.ts';
+import type { CheckValue } from './effects/check-output.ts';
 import { compact } from './effects/compact.ts';
-import type { EffectRunner, EffectRunners } from './effects/io.ts';
+import type { EffectRunners } from './effects/io.ts';
 import { runStopHooks } from './effects/run-stop-hooks.ts';
 import { runTool } from './effects/run-tool.ts';
 import { streamModel } from './effects/stream-model.ts';
 import { summarizeSpan } from './effects/summarize-span.ts';
 import { summarizeToolUse } from './effects/summarize-tool-use.ts';
 import { type Hooks, noHooks } from './hooks/hook.ts';
-import { type ClientOptions, createClient } from './model/client.ts';
+import { type McpServers, serversOf } from './mcp/servers.ts';
+import { createClient } from './model/client.ts';
 import { findLimits, tableLimits } from './model/limits.ts';
 import { type CallModel, createTransport } from './model/transport.ts';
-import { checkContext, type ContextOptions, type ContextSources, contextSources } from './context-sources.ts';
+import { checkContext, type ContextSources, contextSources } from './context-sources.ts';
 import { checkCompact, loopOptionsOf } from './host-options.ts';
-import { checkOptions, type LoopOptions, toLoopConfig } from './options.ts';
-import { type Journal, memoryJournal, type RecordedQuery } from './session/journal.ts';
-import { checkMessages, checkRecorded } from './session/schemas.ts';
+import { checkOptions, type LoopOptions, modelsOf, toLoopConfig } from './options.ts';
+import { outputCheck } from './output-schema.ts';
+import { withPromptBudget } from './prompt-budget.ts';
+import { QueryHooks } from './query-hooks.ts';
+import { readOwnSettings } from './with-settings.ts';
+import { type Journal, memoryJournal } from './session/journal.ts';
+import { checkMessages, checkRecorded, checkSession } from './session/schemas.ts';
 import { builtInTools } from './tools/builtin/index.ts';
-import type { CanUseTool } from './tools/can-use-tool.ts';
 import { fitContent, fitStart } from './tools/fit-images.ts';
+import { isOffered } from './tools/offered.ts';
 import { parseRule } from './tools/permission-rules.ts';
 import { liveRegistry } from './tools/live-registry.ts';
 import type { ToolRegistry } from './tools/registry.ts';
-import { createFileStore, type ResultStore } from './tools/result-store.ts';
+import { createFileStore } from './tools/result-store.ts';
 import { type ScaleImage, scaleWithSharp } from './tools/scale-image.ts';
+import { withoutAgentDenials } from './agents/tools-of.ts';
+import { agentToolOf, type StartQuery } from './sub-agents.ts';
 import type { Tool } from './tools/tool.ts';
-
-/** What a query uses of the world; each may be replaced, for tests and for other runtimes. */
-export interface QueryDeps {
-  /** Sends a request and reports the stream. Default: the Messages API through its SDK. */
-  readonly callModel?: CallModel;
-  /** Performs a compaction. Default: one more request through `callModel`. */
-  readonly compact?: EffectRunner<'compact'>;
-  /** Replaces context layer 2. Must be pure. */
-  readonly microcompact?: Layer;
-  /** Makes an image smaller that the API would refuse. Default: `sharp`, where that optional package is installed. */
-  readonly scaleImage?: ScaleImage;
-  /** Called once, for the seed that every id derives from. Default: a random uuid. */
-  readonly uuid?: () => string;
-  /** Every timer runs on it. Default: the clock of the system. */
-  readonly clock?: Clock;
-}
-
-export interface QueryOptions extends LoopOptions, ClientOptions, ContextOptions, Omit<QueryStart, 'seed' | 'tools'> {
-  /** Default: the built-in tools, which work in `cwd`. */
-  readonly tools?: readonly Tool[];
-  /** Folder that the tools work in. Default: the current one. */
-  readonly cwd?: string;
-  /** Further folders that tools may touch. */
-  readonly additionalRoots?: readonly string[];
-  /** Rules that allow, deny or ask: deny beats ask beats allow. */
-  readonly rules?: readonly PermissionRule[];
-  /** Asks the user; without it nobody is there, and what would be asked is denied. */
-  readonly canUseTool?: CanUseTool;
-  readonly hooks?: Partial<Hooks>;
-  /** What belongs behind the tool results of a turn. */
-  readonly attachments?: readonly AttachmentProvider[];
-  /** Ends the query: the reason `'submit'` leaves out the note that says so, any other is an interruption. */
-  readonly signal?: AbortSignal;
-  /** How long the end waits for tools that were cancelled, in milliseconds. Default 2,000. */
-  readonly abortGraceMs?: number;
-  /** Largest silence of a stream in milliseconds. Default 90,000. */
-  readonly idleTimeoutMs?: number;
-  /** Longest time of one request in milliseconds. Default 600,000. */
-  readonly deadlineMs?: number;
-  /** Where results go that are too long for the model. Default: a folder of the session in the temporary folder. */
-  readonly resultStore?: ResultStore;
-  /** Told of what nobody waits for any more: a late result of a tool that was left behind. Default: nobody. */
-  readonly log?: (sentence: string) => void;
-  /** Default: a journal in memory, of which nothing is seen. */
-  readonly journal?: Journal;
-  /** Goes on from a journal instead of beginning. `prompt` and `messages` are not looked at then. */
-  readonly resume?: RecordedQuery;
-  /** An XState inspector: sees every event and every move of the chart. */
-  readonly inspect?: NonNullable<ActorOptions<typeof agentLoop>['inspect']>;
-  /** Called before each event is taken, with its index in the journal; may interrupt the query there. */
-  readonly beforeEvent?: (index: number, event: LoopEvent, state: LoopState) => void;
-  readonly deps?: QueryDeps;
-}
+import type { QueryOptions } from './query-options.ts';
 
 /** What `query()` has after its options were checked, before anything was asked of the world. */
 export interface Prepared {
-  /** Asks the server for the limits of the models, then everything is known. */
-  readonly resolve: () => Promise<Resolved>;
+  /** Asks the server for the limits of the models and starts the MCP servers, then everything is known. */
+  readonly resolve: (signal: AbortSignal) => Promise<Resolved>;
+  /** Closes what `resolve` has started. Resolves when nothing is left running. Never rejects. */
+  readonly close: () => Promise<void>;
+  readonly hooks: QueryHooks;
+  readonly background: Background;
+  /** The options with what settings files add. */
+  readonly options: QueryOptions;
+  /** For the consumer, before anything else. */
+  readonly notices: readonly string[];
   /** What the user says with every image fitted. Never rejects. */
   readonly fit: (message: QueuedMessage) => Promise<QueuedMessage>;
 }
@@ -105,33 +66,44 @@ interface Resolved {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly start: Omit<QueryStart, 'seed'>;
-  /** What a person may want to know of the beginning, one sentence each. */
+  /** What a person may want to know before the query begins. */
   readonly notices: readonly string[];
 }
 
 /**
- * Checks the options and puts the parts together; sends nothing.
+ * Checks the options and puts the parts together; sends nothing. `startQuery` runs sub-agents.
  *
  * @throws TypeError with one sentence for an option or a tool that cannot be used, or a folder that is not there.
  */
-export function prepare(options: QueryOptions): Prepared {
+export function prepare(given: QueryOptions, startQuery: StartQuery): Prepared {
+  checkOptions(loopOptionsOf(given));
+  const { options: read, notices } = readOwnSettings(given);
+  const options = withPromptBudget(read);
   const loopOptions = loopOptionsOf(options);
-  checkOptions(loopOptions);
   checkCompact(options);
   checkContext(options);
   if (options.messages !== undefined) checkMessages(options.messages);
+  if (options.session !== undefined) checkSession(options.session);
   if (options.resume !== undefined) checkRecorded(options.resume);
-  const parts = partsOf(options);
+  const parts = partsOf(options, startQuery);
   return {
+    hooks: parts.queryHooks,
+    background: parts.background,
+    options,
+    notices,
     fit: (message) => fitContent(message, parts.scaleImage),
-    async resolve() {
-      const models = [loopOptions.model ?? defaultConfig.models[0]!, ...(loopOptions.fallbackModels ?? [])];
-      const found = await parts.sources.start(loopOptions.system ?? '');
+    async resolve(signal) {
+      const models = modelsOf(loopOptions);
+      const [modelLimits, ofServers, found] = await Promise.all([
+        limitsFor(options, loopOptions, models, parts.client),
+        parts.mcp?.start(signal) ?? [],
+        parts.sources.start(loopOptions.system ?? ''),
+      ]);
       const config = toLoopConfig(
         { ...loopOptions, system: found.system },
         {
-          modelLimits: await limitsFor(options, loopOptions, models, parts.client),
-          stopHooks: parts.hooks.stop.length > 0,
+          modelLimits,
+          stopHooks: stopHooksOf(parts.hooks, loopOptions.querySource).length > 0,
           microcompactor: options.deps?.microcompact ?? null,
         },
       );
@@ -139,10 +111,13 @@ export function prepare(options: QueryOptions): Prepared {
         config,
         runners: runnersOf(options, parts, config.smallModel),
         journal: options.journal ?? memoryJournal(),
-        clock: options.deps?.clock ?? systemClock,
+        clock: parts.clock,
         start: { ...(await fitStart(startOf(options), parts.scaleImage)), tools: parts.registry().specs() },
-        notices: found.notices,
+        notices: [...found.notices, ...ofServers],
       };
+    },
+    async close() {
+      if (parts.mcp !== options.mcpServers) await parts.mcp?.close();
     },
   };
 }
@@ -154,45 +129,74 @@ export const defaultAbortGraceMs = 2_000;
 interface Parts {
   /** The tools of now. */
   readonly registry: () => ToolRegistry;
+  readonly mcp: McpServers | null;
   readonly sources: ContextSources;
   readonly hooks: Hooks;
+  readonly queryHooks: QueryHooks;
+  readonly background: Background;
+  readonly clock: Clock;
   readonly client: () => ReturnType<typeof createClient>;
   readonly callModel: CallModel;
+  readonly checkValue: CheckValue | null;
   readonly scaleImage: ScaleImage;
   readonly cwd: string;
   readonly roots: readonly string[];
 }
 
-function partsOf(options: QueryOptions): Parts {
+function partsOf(options: QueryOptions, startQuery: StartQuery): Parts {
   for (const rule of options.rules ?? []) parseRule(rule);
   const cwd = folder(options.cwd ?? process.cwd());
   const client = once(() => createClient(options));
   const { idleTimeoutMs, deadlineMs } = options;
+  const schema = options.outputSchema ?? options.resume?.config.outputSchema ?? null;
   const transport = (): CallModel =>
     createTransport(client, {
       ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
     });
+  const clock = options.deps?.clock ?? systemClock;
+  const hooks = { ...noHooks, ...options.hooks };
+  const background = new Background(clock, options.log ?? (() => {}));
+  const rules = options.rules ?? [];
   const roots = [cwd, ...(options.additionalRoots ?? []).map(folder)];
-  const sources = contextSources(options, { cwd, roots, rules: options.rules ?? [] });
-  const registry = liveRegistry(options.tools ?? builtInTools(), [sources.tools]);
+  const sources = contextSources(options, { cwd, roots, rules });
+  const mcp = serversOf(options.mcpServers, { cwd, clock });
+  const agentTool = agentToolOf(options, () => registry().tools, startQuery);
+  const tools = [...(options.tools ?? builtInTools()), ...(agentTool === null ? [] : [agentTool])];
+  const registry = liveRegistry(
+    tools.filter((tool) => isOffered(tool, rules)),
+    [sources.tools, mcpTools(mcp, tools)],
+  );
   // Tools that share a name are told of now.
   registry();
   return {
     registry,
     sources,
-    hooks: { ...noHooks, ...options.hooks },
+    mcp,
+    hooks,
+    queryHooks: new QueryHooks({ hooks, background, clock, cwd }),
+    background,
+    clock,
     client,
     callModel: options.deps?.callModel ?? transport(),
+    checkValue: schema === null ? null : outputCheck(schema),
     scaleImage: options.deps?.scaleImage ?? scaleWithSharp,
     cwd,
     roots,
   };
 }
 
+/** The tools of MCP servers as they are now: none of them takes the name of another tool. */
+function mcpTools(servers: McpServers | null, others: readonly Tool[]): () => readonly Tool[] {
+  const taken = new Set(['Skill', ...others.flatMap(({ name, aliases }) => [name, ...aliases])]);
+  const none: readonly Tool[] = [];
+  return () => servers?.tools(taken) ?? none;
+}
+
 function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | null): EffectRunners {
-  const { registry, sources, hooks, callModel, scaleImage, cwd, roots } = parts;
+  const { registry, sources, mcp, hooks, queryHooks, callModel, checkValue, scaleImage, cwd, roots } = parts;
   const { contents, readRoots } = sources;
+  const querySource = options.querySource ?? defaultConfig.querySource;
   return {
     streamModel: streamModel({
       callModel,
@@ -200,14 +204,16 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
         sources.expect(name, input, registry());
         return registry().verdictOf(name, input);
       },
+      checkValue,
     }),
-    compact: options.deps?.compact ?? compact({ callModel }),
-    runStopHooks: runStopHooks({ hooks: hooks.stop }),
+    compact: queryHooks.compacting(options.deps?.compact ?? compact({ callModel })),
+    runStopHooks: runStopHooks({ hooks: stopHooksOf(hooks, querySource), cwd, querySource }),
     collectAttachments: collectAttachments({
       sources: sources.attach,
       providers: options.attachments ?? [],
       registry,
       scaleImage,
+      ...(mcp === null ? {} : { refreshed: (signal) => mcp.refreshed(signal) }),
     }),
     runTool: runTool({
       registry,
@@ -215,8 +221,9 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
       ...(contents === null ? {} : { contents }),
       began: (effect) => sources.touch(effect, registry()),
       hooks,
-      rules: options.rules ?? [],
+      rules: withoutAgentDenials(options.rules ?? []),
       canUseTool: options.canUseTool ?? null,
+      asking: queryHooks.asking,
       store: options.resultStore ?? createFileStore(join(tmpdir(), 'escapement', randomUUID())),
       scaleImage,
       cwd,
@@ -229,26 +236,9 @@ function runnersOf(options: QueryOptions, parts: Parts, smallModel: string | nul
   };
 }
 
-/** What a host of one's own needs to run the loop without `query()`. */
-export interface LoopParts {
-  readonly config: LoopConfig;
-  /** For `initialState`, or for the machine's input. */
-  readonly start: QueryStart;
-  /** For `loopActors`, or to perform the effects of `step` with `performEffect`. */
-  readonly runners: EffectRunners;
-}
-
-/**
- * The parts of `query()`: give them to the chart, or to `step` and a loop of your own. Asks the server for the limits
- * of the models unless the options name them.
- *
- * @throws TypeError as `query()` does.
- */
-export async function loopParts(
-  options: Omit<QueryOptions, 'journal' | 'resume' | 'signal' | 'inspect' | 'beforeEvent'>,
-): Promise<LoopParts> {
-  const { config, start, runners } = await prepare(options).resolve();
-  return { config, start: { ...start, seed: (options.deps?.uuid ?? randomUUID)() }, runners };
+/** Sub-agents have SubagentStop in the place of Stop. */
+function stopHooksOf(hooks: Hooks, querySource: string | undefined): Hooks['stop'] {
+  return querySource?.startsWith('agent:') === true ? hooks.subagentStop : hooks.stop;
 }
 
 /** Asks the server unless the caller named the limits, brings its own model caller, or resumes. */

@@ -2,11 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { idAt } from './core/ids.ts';
 import { initialState } from './core/initial-state.ts';
+import type { Json } from './core/json.ts';
 import type { Emitted } from './core/output.ts';
 import type { LoopState, QueuedMessage, Terminal } from './core/state.ts';
 import type { UserBlock } from './core/message.ts';
-import { defaultAbortGraceMs, prepare, type QueryOptions } from './prepare.ts';
+import { defaultAbortGraceMs, prepare } from './prepare.ts';
+import type { QueryOptions } from './query-options.ts';
 import { Run } from './run.ts';
+import { withinCap } from './sub-agents.ts';
 import { replay, startedCommands } from './session/journal.ts';
 
 /** A query under way. Iterate it; the value that it returns is the terminal. */
@@ -15,6 +18,10 @@ export interface Query extends AsyncGenerator<Emitted, Terminal, void> {
   readonly state: LoopState | null;
   /** How the query ended; null while it has not. For consumers whose `for await` drops the return value. */
   readonly terminal: Terminal | null;
+  /** The final answer as data when it fits `outputSchema`; null before the end, and for an answer that does not fit. */
+  readonly output: Json;
+  /** Resolves when the hooks that nobody waits for have ended, those after the answer included. Never rejects. */
+  readonly background: Promise<void>;
   /** User messages that were accepted and are not in the history: hand them to the next query as `queued`. */
   readonly queued: readonly QueuedMessage[];
   /** Says something without interrupting: it is delivered behind the next tool results, or left in `queued`. */
@@ -55,6 +62,8 @@ class LoopQuery implements Query {
   readonly #early: ((run: Run) => void)[] = [];
   /** Messages that came before the run began; none of them is lost if it never does. */
   readonly #said: QueuedMessage[] = [];
+  /** Aborts what happens before the first call: servers that start, hooks that are asked. */
+  readonly #starting = new AbortController();
   /** Messages whose images are being scaled, in their order. */
   readonly #fitting: QueuedMessage[] = [];
   #lastFit: Promise<unknown> = Promise.resolve();
@@ -63,8 +72,8 @@ class LoopQuery implements Query {
   #messages: number;
 
   constructor(options: QueryOptions) {
-    this.#options = options;
-    this.#prepared = prepare(options);
+    this.#prepared = prepare(options, (child) => query(withinCap(child, this.state)));
+    this.#options = this.#prepared.options;
     // With a seed that is always the same, a resumed query must not give the ids of its first process once more.
     this.#messages = (options.resume?.events ?? []).filter(
       (event) => 'message' in event && event.message !== null,
@@ -79,28 +88,47 @@ class LoopQuery implements Query {
     return this.state?.terminal ?? null;
   }
 
+  get output(): Json {
+    return this.terminal?.output ?? null;
+  }
+
+  get background(): Promise<void> {
+    return this.#prepared.background.settled();
+  }
+
   get queued(): readonly QueuedMessage[] {
     return [...(this.#started?.queued ?? this.#said), ...this.#fitting];
   }
 
   async next(): Promise<IteratorResult<Emitted, Terminal>> {
     if (this.#isClosed) return { done: true, value: undefined as never };
-    this.#run ??= this.#begin();
-    const run = await this.#run;
-    const result = await run.next();
-    if (result.done === true) this.#unsubscribe();
-    return result;
+    let isOver = true;
+    try {
+      this.#run ??= this.#begin();
+      const run = await this.#run;
+      const result = await run.next();
+      isOver = result.done === true;
+      if (result.done === true) this.#end(run);
+      else this.#prepared.hooks.shown(result.value, run.state);
+      return result;
+    } finally {
+      if (isOver) await this.#prepared.close();
+    }
   }
 
   return(value?: Terminal | PromiseLike<Terminal>): Promise<IteratorResult<Emitted, Terminal>> {
     this.#close();
-    return Promise.resolve(value).then((terminal) => ({ done: true, value: terminal as Terminal }));
+    const closed = this.#prepared.close();
+    return Promise.resolve(value).then(async (terminal) => {
+      await closed;
+      return { done: true, value: terminal as Terminal };
+    });
   }
 
-  throw(error: unknown): Promise<IteratorResult<Emitted, Terminal>> {
+  async throw(error: unknown): Promise<IteratorResult<Emitted, Terminal>> {
     this.#close();
-    // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a generator throws what it is given
-    return Promise.reject(error);
+    await this.#prepared.close();
+    throw error;
   }
 
   [Symbol.asyncIterator](): this {
@@ -122,6 +150,7 @@ class LoopQuery implements Query {
 
   submit(content: string | readonly UserBlock[]): string {
     const message = this.#message(content);
+    this.#starting.abort();
     // It ends the query at once: its images are fitted by the next one, which takes it from `queued`.
     if (this.#started === null) this.#said.push(message);
     this.#tell((run) => run.abort('submit', message));
@@ -129,6 +158,7 @@ class LoopQuery implements Query {
   }
 
   interrupt(): void {
+    this.#starting.abort();
     this.#tell((run) => run.abort('interrupt', null));
   }
 
@@ -166,9 +196,11 @@ class LoopQuery implements Query {
   }
 
   async #begin(): Promise<Run> {
-    const { resume } = this.#options;
+    const { resume, signal } = this.#options;
     const seed = this.#seed();
-    const { config, runners, journal, clock, start, notices } = await this.#prepared.resolve();
+    const stops = signal === undefined ? [this.#starting.signal] : [this.#starting.signal, signal];
+    const resolved = await this.#prepared.resolve(AbortSignal.any(stops));
+    const { config, runners, journal, clock, start, notices } = resolved;
     const state = resume === undefined ? initialState({ seed, ...start }, config) : replay(resume);
     const run = new Run({
       config: resume?.config ?? config,
@@ -180,6 +212,7 @@ class LoopQuery implements Query {
       clock,
       graceMs: this.#options.abortGraceMs ?? defaultAbortGraceMs,
       ...(this.#options.inspect === undefined ? {} : { inspect: this.#options.inspect }),
+      ...(this.#options.parent === undefined ? {} : { parent: this.#options.parent }),
       ...(this.#options.beforeEvent === undefined ? {} : { beforeEvent: this.#options.beforeEvent }),
     });
     if (this.#isClosed) {
@@ -187,10 +220,30 @@ class LoopQuery implements Query {
       return run;
     }
     this.#started = run;
+    for (const notice of [...this.#prepared.notices, ...notices]) run.notice(notice);
+    this.#prepared.background.reportTo((text) => run.notice(text));
     this.#subscribe(run);
-    const told = notices.length === 0 ? {} : { notices };
-    run.start(resume === undefined ? { type: 'query.started', blocked: null, ...told } : { type: 'query.resumed' });
+    await this.#openQuery(run);
     return run;
+  }
+
+  /** The hooks before the first call are asked while the query can be aborted already. */
+  async #openQuery(run: Run): Promise<void> {
+    const said = await this.#prepared.hooks.beforePrompt(this.#options, run.state, this.#starting.signal);
+    for (const notice of said?.notices ?? []) run.notice(notice);
+    if (this.#options.resume !== undefined) run.start({ type: 'query.resumed' });
+    else if (said === null) run.start({ type: 'query.started', blocked: null });
+    else run.start({ type: 'query.started', blocked: said.blocked, contexts: said.contexts });
+  }
+
+  #end(run: Run): void {
+    this.#unsubscribe();
+    const { background } = this.#prepared;
+    // Nobody reads what the query shows any more.
+    background.reportTo(this.#options.log ?? (() => {}));
+    const { terminal } = run.state;
+    if (terminal === null || terminal.reason.startsWith('aborted_')) background.stop();
+    else this.#prepared.hooks.ended(run.state, this.#options.querySource);
   }
 
   /** Aborts and messages that came before the start are told first: an aborted query makes no call. */
@@ -205,6 +258,7 @@ class LoopQuery implements Query {
 
   readonly #onAbort = (): void => {
     const { signal } = this.#options;
+    this.#starting.abort();
     if (signal !== undefined) this.#started?.abort(abortKind(signal), null);
   };
 
@@ -214,6 +268,9 @@ class LoopQuery implements Query {
   }
 
   #close(): void {
+    this.#starting.abort();
+    // What was started after the answer outlives a generator that is closed when it is done already.
+    if (!this.#isClosed) this.#prepared.background.stop();
     this.#unsubscribe();
     this.#started?.close();
   }

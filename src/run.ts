@@ -1,33 +1,13 @@
 /** One query under way: the chart, its effects and its journal behind a queue that the consumer pulls from. */
-import { type Actor, type ActorOptions, createActor } from 'xstate';
+import { type Actor, createActor } from 'xstate';
 import { agentLoop, snapshotOf } from '../machines/agent-loop.ts';
-import { type Clock, sleep } from './clock.ts';
-import type { LoopConfig } from './core/config.ts';
+import { sleep } from './clock.ts';
 import type { LoopEvent } from './core/event.ts';
 import type { Emitted, Observation, Output } from './core/output.ts';
 import type { LoopState, QueuedMessage, Terminal, Unfinished } from './core/state.ts';
 import { loopActors } from './effects/actors.ts';
-import type { EffectRunners } from './effects/io.ts';
 import { enqueueObservation } from './effects/coalesce.ts';
-import type { Journal } from './session/journal.ts';
-
-export interface RunOptions {
-  readonly config: LoopConfig;
-  /** In phase `ready`, or any other phase when `resumes`. */
-  readonly state: LoopState;
-  readonly resumes: boolean;
-  /** Commands that the query took before it was resumed. */
-  readonly consumed: readonly string[];
-  readonly runners: EffectRunners;
-  readonly journal: Journal;
-  readonly clock: Clock;
-  /** How long the end waits for effects that were cancelled, in milliseconds. */
-  readonly graceMs: number;
-  /** Watches the actors: an XState inspector. */
-  readonly inspect?: NonNullable<ActorOptions<typeof agentLoop>['inspect']>;
-  /** Called before each event is written, with its index in the journal; may interrupt the run. */
-  readonly beforeEvent?: (index: number, event: LoopEvent, state: LoopState) => void;
-}
+import type { RunOptions } from './run-options.ts';
 
 type Result = IteratorResult<Emitted, Terminal>;
 
@@ -86,6 +66,7 @@ export class Run {
       input: { config, start: state, autoStart: false },
       ...(options.resumes ? { snapshot: snapshotOf(state, config) } : {}),
       ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
+      ...(options.parent === undefined ? {} : { parent: options.parent, id: config.querySource }),
     });
     this.#actor.on('*', (output) => this.#emit(output));
     this.#actor.subscribe({ complete: () => this.#finish(), error: (error) => this.#fail(error) });
@@ -107,6 +88,11 @@ export class Run {
     if (this.#phase !== 'open') return;
     this.#inbox.unshift(event);
     this.#pump();
+  }
+
+  /** Shows the consumer a sentence that no event carries. */
+  notice(text: string): void {
+    this.#observe({ type: 'notice', text });
   }
 
   next(): Promise<Result> {
@@ -153,7 +139,9 @@ export class Run {
   close(): void {
     if (this.#phase === 'closed') return;
     this.#phase = 'closed';
-    this.#actor.stop();
+    // A child has no stop of its own: its chart is brought to its end, which stops what it runs.
+    if (this.#options.parent === undefined) this.#actor.stop();
+    else this.#actor.send({ type: 'abort', kind: 'interrupt', message: null, unfinished: null });
     this.#outputs.length = 0;
     this.#release();
     for (const waiter of this.#waiters.splice(0)) waiter.resolve(closed);

@@ -6,7 +6,7 @@ import { defaultConfig } from '../src/core/config.ts';
 import type { Terminal } from '../src/core/state.ts';
 import { loopActors } from '../src/effects/actors.ts';
 import { watchPath } from '../src/inspect/watch-path.ts';
-import { loopParts } from '../src/prepare.ts';
+import { loopParts } from '../src/loop-parts.ts';
 import { scriptedFetch } from '../src/testing/scripted-fetch.ts';
 import { ScriptedModel } from '../src/testing/scripted-model.ts';
 import { VirtualClock } from '../src/testing/virtual-clock.ts';

@@ -7,6 +7,7 @@ import { inside } from '../src/core/inside.ts';
 import { table } from '../src/core/table.ts';
 import { terminals } from '../src/core/terminal.ts';
 import type { Transition } from '../src/core/transition.ts';
+import { errorTable } from './bench/tokens.ts';
 import { layersTable } from './docs/layers-table.ts';
 
 const root = new URL('../', import.meta.url);
@@ -104,6 +105,10 @@ function readme(): string {
   return withPart(withContinues, 'terminals', whyTable('terminal', terminals));
 }
 
+function tokenCountPage(): string {
+  return withPart(readFileSync(new URL('docs/token-count.md', root), 'utf8'), 'errors', errorTable());
+}
+
 /** Every generated file: its path from the top and its content. */
 async function generatedFiles(): Promise<readonly (readonly [string, string])[]> {
   return [
@@ -111,6 +116,7 @@ async function generatedFiles(): Promise<readonly (readonly [string, string])[]>
     ['machines/agent-loop.mmd', chartMermaid()],
     ['docs/transitions.md', transitionsPage()],
     ['README.md', readme()],
+    ['docs/token-count.md', tokenCountPage()],
     ['docs/context.md', await contextPage()],
   ];
 }

@@ -2,9 +2,12 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { PermissionMode, WireProfile } from '../core/config.ts';
+import { parseTokens } from '../prompt-budget.ts';
 import { parseRule } from '../tools/permission-rules.ts';
 import type { ExploreFlags } from './explore-command.ts';
+import type { HooksFlags } from './hooks-command.ts';
 import { UsageError } from './io.ts';
+import { ruleFlags, type ToolsFlags } from './rule-flags.ts';
 
 const outputFormats = ['text', 'json', 'stream-json'] as const;
 type OutputFormat = (typeof outputFormats)[number];
@@ -21,8 +24,19 @@ export interface RunFlags {
   readonly profile?: WireProfile;
   readonly contextWindow?: number;
   readonly maxTurns?: number;
+  readonly budget?: number;
+  readonly taskBudget?: number;
+  readonly maxCost?: number;
+  readonly smallModel?: string;
+  readonly jsonSchema?: string;
   readonly permissionMode?: PermissionMode;
   readonly allow: readonly string[];
+  readonly mcpConfig: readonly string[];
+  readonly agents?: string;
+  readonly settings?: string;
+  readonly trust: boolean;
+  readonly allowedTools: readonly string[];
+  readonly disallowedTools: readonly string[];
   readonly cwd?: string;
   readonly appendSystemPrompt?: string;
   readonly verbose: boolean;
@@ -38,6 +52,8 @@ export type CliCommand =
   | { readonly name: 'simulate'; readonly files: readonly string[]; readonly json: boolean }
   | { readonly name: 'explore'; readonly flags: ExploreFlags }
   | { readonly name: 'bound'; readonly config: string | null }
+  | { readonly name: 'hooks'; readonly flags: HooksFlags }
+  | { readonly name: 'tools'; readonly flags: ToolsFlags }
   /** Help or the version: the text to print. */
   | { readonly name: 'print'; readonly text: string };
 
@@ -118,8 +134,19 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     )
     .option('--context-window <tokens>', 'what the model can hold', wholeNumber)
     .option('--max-turns <number>', 'turns that the query may take', wholeNumber)
+    .option('--budget <tokens>', 'output tokens that the first prompt should use, 500k; or +500k in a prompt', tokens)
+    .option('--task-budget <tokens>', 'tokens that the model is told to make do with', tokens)
+    .option('--max-cost <dollars>', 'no request starts once so much is spent', dollars)
+    .option('--small-model <name>', 'writes a line on what the tools of a turn did', name)
+    .option('--json-schema <file or JSON>', 'what the final answer must look like', name)
     .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
     .option('--allow <rule>', "a rule that lets tools pass, 'Bash(git status)'; may be repeated", collect(rule), [])
+    .option('--mcp-config <file or JSON>', 'MCP servers to start; may be repeated', collect(name), [])
+    .option('--agents <json>', 'sub-agents by name, as JSON or in a file, beside those of the agents folders', name)
+    .option('--settings <file or JSON>', 'settings that are stronger than those of every settings file', name)
+    .option('--trust', 'trust the repository for this run: its settings may run commands', false)
+    .addOption(ruleFlags.allowedTools())
+    .addOption(ruleFlags.disallowedTools())
     .option('--cwd <folder>', 'the folder to work in', name)
     .option('--append-system-prompt <text>', 'stands at the end of the system prompt', name)
     .option('--verbose', 'show thinking and the path through the chart', false)
@@ -141,7 +168,36 @@ function buildProgram(set: (command: CliCommand) => void): Command {
     .description('print the largest number of model calls that a query can cost')
     .option('--config <file>', 'options of query() as JSON')
     .action(({ config }: { readonly config?: string }) => set({ name: 'bound', config: config ?? null }));
+  program
+    .command('hooks')
+    .description('print the command hooks of the settings: when, from which file, and why one does not run')
+    .option('--settings <file or JSON>', 'settings that are stronger than those of every settings file', name)
+    .option('--trust', 'show what would run if the repository were trusted', false)
+    .option('--cwd <folder>', 'the folder to work in', name)
+    .option('--json', 'print them as JSON', false)
+    // The options that a query has too are read as those of the query, wherever they stand.
+    .action((_flags: object, command: Command) => set(hooksOf(command.optsWithGlobals())));
+  program
+    .command('tools')
+    .description('print the tools that a query would have, and what is decided about each')
+    .addOption(new Option('--permission-mode <mode>', 'what needs to be asked').choices(permissionModes))
+    .option('--allow <rule>', 'a rule that lets tools pass; may be repeated', collect(rule), [])
+    .addOption(ruleFlags.allowedTools())
+    .addOption(ruleFlags.disallowedTools())
+    .option('--mcp-config <file or JSON>', 'MCP servers to start and ask; may be repeated', collect(name), [])
+    .option('--agents <json>', 'sub-agents by name, as JSON or in a file', name)
+    .option('--settings <file or JSON>', 'settings that are stronger than those of every settings file', name)
+    .option('--trust', 'trust the repository for this run', false)
+    .option('--cwd <folder>', 'the folder to look from', name)
+    .option('--json', 'print them as JSON', false)
+    // The options that a query has too are read as those of the query, wherever they stand.
+    .action((_flags: object, given: Command) => set({ name: 'tools', flags: given.optsWithGlobals<ToolsFlags>() }));
   return program;
+}
+
+function hooksOf({ settings, trust, cwd, json }: HooksFlags): CliCommand {
+  const given = { ...(settings === undefined ? {} : { settings }), ...(cwd === undefined ? {} : { cwd }) };
+  return { name: 'hooks', flags: { ...given, trust, json } };
 }
 
 interface SimulateFlags {
@@ -190,6 +246,20 @@ function wholeNumber(value: string): number {
   const number = Number(value);
   if (!/^\d+$/.test(value) || !Number.isSafeInteger(number) || number < 1)
     throw new InvalidArgumentError('It must be a whole number above 0.');
+  return number;
+}
+
+function tokens(value: string): number {
+  const number = parseTokens(value);
+  if (number === null) throw new InvalidArgumentError('It must be a number of tokens, such as 50000, 500k or 1.5m.');
+  return number;
+}
+
+function dollars(value: string): number {
+  const number = Number(value);
+  if (!/^\d*\.?\d+$/.test(value) || !(number > 0)) {
+    throw new InvalidArgumentError('It must be an amount of dollars above 0, such as 0.5.');
+  }
   return number;
 }
 

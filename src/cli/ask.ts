@@ -1,7 +1,8 @@
 /** Questions to the person at the terminal. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
-import type { CanUseTool, PermissionAnswer } from '../tools/can-use-tool.ts';
+import type { PermissionRule } from '../core/tools/context.ts';
+import type { CanUseTool, PermissionAnswer, PermissionRequest } from '../tools/can-use-tool.ts';
 import { callText } from './call-text.ts';
 import type { CliIo } from './io.ts';
 import type { Renderer } from './render.ts';
@@ -26,8 +27,15 @@ export async function askLine(io: CliIo, question: string, signal?: AbortSignal)
   return line;
 }
 
+/** Keeps the rules of an "always" for later sessions. */
+type KeepRules = (rules: readonly PermissionRule[]) => Promise<void>;
+
 /** The permission prompt on a terminal; null where nobody is there to ask, so that what must be asked is denied. */
-export function permissionPrompt(io: CliIo, { pause, resume }: Pick<Renderer, 'pause' | 'resume'>): CanUseTool | null {
+export function permissionPrompt(
+  io: CliIo,
+  { pause, resume }: Pick<Renderer, 'pause' | 'resume'>,
+  keep: KeepRules,
+): CanUseTool | null {
   if (!canAsk(io)) return null;
   let last: Promise<unknown> = Promise.resolve();
   return (name, input, request) => {
@@ -37,25 +45,41 @@ export function permissionPrompt(io: CliIo, { pause, resume }: Pick<Renderer, 'p
       pause();
       // The reader redraws its line and what stands below it, so only the last line is its own.
       io.screen.write(`\n${questionText(callText(name, input, io.colors), request)}\n`);
-      const line = await askLine(io, '[y]es, [n]o, [a]lways, [e]nd the turn: ', request.signal);
+      const line = await askLine(io, choicesFor(request.suggestions), request.signal);
+      const given = answerOf(line, request.suggestions);
+      if (given.behavior === 'allow') await kept(io, keep, given.addedRules ?? []);
       resume();
-      return answerOf(line, request.suggestions);
+      return given;
     });
     last = answer.catch(() => {});
     return answer;
   };
 }
 
+/** A rule that cannot be kept still holds in this session; the person is told. */
+async function kept(io: CliIo, keep: KeepRules, rules: readonly PermissionRule[]): Promise<void> {
+  try {
+    await keep(rules);
+  } catch (error) {
+    io.screen.write(`${visible(error instanceof Error ? error.message : String(error))}\n`);
+  }
+}
+
+function choicesFor(suggestions: Suggestions): string {
+  return `[y]es, [n]o or why not, ${suggestions.length > 0 ? '[a]lways, ' : ''}[e]nd the turn: `;
+}
+
 type Suggestions = Parameters<CanUseTool>[2]['suggestions'];
 
-/** The call, why it is asked, and what "always" would mean. */
+/** The call, who wants it where it is a sub-agent, why it is asked, and what "always" would mean. */
 export function questionText(
   call: string,
-  { reason, suggestions }: { reason: string; suggestions: Suggestions },
+  { reason, suggestions, agent }: Pick<PermissionRequest, 'reason' | 'suggestions' | 'agent'>,
 ): string {
-  const [always] = suggestions;
-  const meaning = always === undefined ? '' : ` Always would allow ${visible(always.rule)}.`;
-  return `${call}\n${visible(reason)}${meaning}`;
+  const always = suggestions.map(({ rule }) => visible(rule)).join(' and ');
+  const meaning = always === '' ? '' : ` Always would allow ${always}.`;
+  const asker = agent === undefined ? '' : `The agent ${visible(agent)} asks. `;
+  return `${call}\n${asker}${visible(reason)}${meaning}`;
 }
 
 /** What an answer means; anything unclear is a no. */
@@ -66,11 +90,16 @@ export function answerOf(line: string | null, suggestions: Suggestions): Permiss
       return { behavior: 'allow' };
     case 'a':
     case 'always':
-      return { behavior: 'allow', addedRules: suggestions.slice(0, 1) };
+      return { behavior: 'allow', addedRules: suggestions };
     case 'e':
     case 'end':
       return { behavior: 'deny', message: 'The user ended the turn.', interrupt: true };
-    default:
+    case undefined:
+    case '':
+    case 'n':
+    case 'no':
       return { behavior: 'deny', message: 'The user said no.' };
+    default:
+      return { behavior: 'deny', message: `The user said no: ${line?.trim() ?? ''}` };
   }
 }

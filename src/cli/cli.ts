@@ -33,6 +33,14 @@ async function run(argv: readonly string[], io: CliIo): Promise<number> {
       const { exploreCommand } = await import('./explore-command.ts');
       return await exploreCommand(command.flags, io);
     }
+    case 'hooks': {
+      const { hooksCommand } = await import('./hooks-command.ts');
+      return hooksCommand(command.flags, io);
+    }
+    case 'tools': {
+      const { toolsCommand } = await import('./tools-command.ts');
+      return toolsCommand(command.flags, io);
+    }
     case 'bound': {
       const { boundCommand } = await import('./bound-command.ts');
       return boundCommand(command.config, io);

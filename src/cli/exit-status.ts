@@ -1,8 +1,9 @@
 /** Exit statuses of the command. */
 import type { Terminal } from '../core/state.ts';
+import { isGood } from './format.ts';
 
 export const exitStatus = {
-  /** The query completed and the model said that it is done; every scenario of `simulate` ran without a violation. */
+  /** The query completed and the model said that it is done, or spent the token budget it was given; every scenario of `simulate` ran without a violation. */
   done: 0,
   /** The query ended in any other way; a scenario of `simulate` had a violation. */
   notDone: 1,
@@ -14,7 +15,7 @@ export const exitStatus = {
 
 /** The status for how a query ended. */
 export function statusOf(terminal: Terminal): number {
-  if (terminal.reason === 'completed' && terminal.outcome === 'done') return exitStatus.done;
+  if (isGood(terminal)) return exitStatus.done;
   const isAborted = terminal.reason === 'aborted_streaming' || terminal.reason === 'aborted_tools';
   return isAborted ? exitStatus.interrupted : exitStatus.notDone;
 }

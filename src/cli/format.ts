@@ -35,14 +35,30 @@ export function newDetail({ detail, failure }: Terminal): string | null {
   return detail === null || detail === failure?.message ? null : visibleProse(detail);
 }
 
-/** The last line: how it ended, and what it took; `cost` in dollars, null where it is not known. */
-export function summaryLine(terminal: Terminal, cost: number | null, colors: Colors): string {
-  const { usage, turns } = terminal;
+/** True when the model did what it was asked: it is done, or a token budget kept it at work until it was spent. */
+export function isGood({ outcome }: Pick<Terminal, 'outcome'>): boolean {
+  return outcome === 'done' || outcome === 'budget_spent';
+}
+
+/** Output tokens that a query should use, and how many of them it did. */
+export interface TokenBudget {
+  readonly total: number;
+  readonly used: number;
+}
+
+function budgetPart({ total, used }: TokenBudget): string {
+  return `${Math.floor((used / total) * 100)} % of ${numbers.format(total)} budget tokens used`;
+}
+
+/** The last line: how it ended, and what it took. */
+export function summaryLine(terminal: Terminal, budget: TokenBudget | null, colors: Colors): string {
+  const { usage, turns, cost } = terminal;
   const input = usage.input + usage.cacheRead + usage.cacheCreation;
   const parts = [
-    terminal.outcome === 'done' ? colors.green(endingOf(terminal)) : colors.yellow(endingOf(terminal)),
+    isGood(terminal) ? colors.green(endingOf(terminal)) : colors.yellow(endingOf(terminal)),
     `${turns} ${turns === 1 ? 'turn' : 'turns'}`,
     `${numbers.format(input)} tokens in, ${numbers.format(usage.output)} out`,
+    ...(budget === null ? [] : [budgetPart(budget)]),
     ...(cost === null ? [] : [`$${cost.toFixed(4)}`]),
   ];
   const detail = newDetail(terminal);

@@ -51,11 +51,11 @@ export class TextRenderer implements Renderer {
     this.#wait();
   };
 
-  readonly end = ({ terminal, cost }: Ending): void => {
+  readonly end = ({ terminal, budget }: Ending): void => {
     this.#pauses = 0;
     this.#flush();
     this.#waiting.stop();
-    this.#line(`\n${summaryLine(terminal, cost, this.#io.colors)}`);
+    this.#line(`\n${summaryLine(terminal, budget, this.#io.colors)}`);
   };
 
   readonly pause = (): void => {

@@ -3,8 +3,8 @@ import type { Message } from '../core/message.ts';
 import type { Emitted } from '../core/output.ts';
 import type { Terminal } from '../core/state.ts';
 import type { RunFlags } from './arguments.ts';
-import { finalText } from './final-text.ts';
-import { endingOf, newDetail } from './format.ts';
+import { finalText } from '../inspect/final-text.ts';
+import { endingOf, isGood, newDetail, type TokenBudget } from './format.ts';
 import type { CliIo } from './io.ts';
 import { TextRenderer } from './render-text.ts';
 import { visibleProse } from './visible.ts';
@@ -12,8 +12,8 @@ import { visibleProse } from './visible.ts';
 /** How a query ended. */
 export interface Ending {
   readonly terminal: Terminal;
-  /** Dollars; null where a price is not known. */
-  readonly cost: number | null;
+  /** Output tokens that the query should use, and how many it did; null without a token budget. */
+  readonly budget: TokenBudget | null;
   readonly messages: readonly Message[];
 }
 
@@ -30,7 +30,7 @@ export interface Renderer {
 }
 
 /** What the flags say about the form. */
-export type Form = Pick<RunFlags, 'outputFormat' | 'print' | 'verbose'>;
+export type Form = Pick<RunFlags, 'outputFormat' | 'print' | 'verbose' | 'jsonSchema'>;
 
 /** True for the form that people read while it runs. The others are for programs, which are asked nothing afterwards. */
 export function isForPeople({ outputFormat, print }: Form): boolean {
@@ -40,14 +40,14 @@ export function isForPeople({ outputFormat, print }: Form): boolean {
 export function rendererFor(form: Form, io: CliIo): Renderer {
   if (form.outputFormat === 'json') return jsonRenderer(io);
   if (form.outputFormat === 'stream-json') return streamJsonRenderer(io);
-  return form.print ? printRenderer(io) : new TextRenderer(io, form.verbose);
+  return form.print ? printRenderer(io, form.jsonSchema !== undefined) : new TextRenderer(io, form.verbose);
 }
 
 const silent: Omit<Renderer, 'end'> = { show: () => {}, requestFailed: () => {}, pause: () => {}, resume: () => {} };
 
 function jsonRenderer(io: CliIo): Renderer {
-  const end = ({ terminal, cost, messages }: Ending): void => {
-    io.out(`${JSON.stringify({ ...terminal, cost, text: finalText(messages), messages })}\n`);
+  const end = ({ terminal, budget, messages }: Ending): void => {
+    io.out(`${JSON.stringify({ ...terminal, budget, text: finalText(messages), messages })}\n`);
   };
   return { ...silent, end };
 }
@@ -56,22 +56,27 @@ function streamJsonRenderer(io: CliIo): Renderer {
   return {
     ...silent,
     show: (item) => io.out(`${JSON.stringify(item)}\n`),
-    end: ({ terminal, cost }) => io.out(`${JSON.stringify({ type: 'terminal', ...terminal, cost })}\n`),
+    end: ({ terminal, budget }) => io.out(`${JSON.stringify({ type: 'terminal', ...terminal, budget })}\n`),
   };
 }
 
-function printRenderer(io: CliIo): Renderer {
+/** With a schema the value alone is printed, or nothing: what does not fit would be read as if it did. */
+function printRenderer(io: CliIo, isStructured: boolean): Renderer {
   return {
     ...silent,
     show: (item) => {
       if (item.type === 'error') io.err(`${visibleProse(item.failure.message)}\n`);
     },
     end: ({ terminal, messages }) => {
-      const text = finalText(messages);
+      const text = isStructured ? valueText(terminal) : finalText(messages);
       // A program gets the text as it is, a terminal must not obey it.
       if (text !== '') io.out(`${io.isTerminal ? visibleProse(text) : text}\n`);
       const detail = newDetail(terminal);
-      if (terminal.outcome !== 'done') io.err(`${endingOf(terminal)}${detail === null ? '' : `: ${detail}`}\n`);
+      if (!isGood(terminal)) io.err(`${endingOf(terminal)}${detail === null ? '' : `: ${detail}`}\n`);
     },
   };
+}
+
+function valueText({ output, outcome }: Terminal): string {
+  return isGood({ outcome }) || output !== null ? JSON.stringify(output) : '';
 }

@@ -1,19 +1,30 @@
 /** `escapement "..."`: a query against a real model, or the demo. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { PermissionRule } from '../core/tools/context.ts';
 import { sessionFacts } from '../core/session-facts.ts';
 import { watchPath } from '../inspect/watch-path.ts';
+import type { Agents } from '../agents/definition.ts';
+import type { McpServers } from '../mcp/servers.ts';
 import { hasBaseUrl, hasCredentials } from '../model/client.ts';
-import type { QueryOptions } from '../prepare.ts';
+import type { QueryOptions } from '../query-options.ts';
+import { agentsFor } from './agents.ts';
+import type { Settings } from '../settings/settings.ts';
+import { withSettings } from '../with-settings.ts';
+import { storeAllowRules } from '../settings/store-rule.ts';
 import { createFileContents } from '../tools/file-contents.ts';
 import type { RunFlags } from './arguments.ts';
 import { askLine, canAsk, permissionPrompt } from './ask.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { exitStatus, statusOf } from './exit-status.ts';
 import { type CliIo, UsageError } from './io.ts';
+import { capOptions, limitOptions, promptOptions } from './limit-options.ts';
 import { whyUnreachable } from './reach.ts';
+import { mcpServersFor } from './mcp.ts';
 import { isForPeople, type Renderer, rendererFor } from './render.ts';
+import { flagRules } from './rule-flags.ts';
 import { runQuery, type ShownQuery } from './run-query.ts';
+import { askTrust, readSettings, tellSettings } from './settings.ts';
 import { readPiped } from './stdin.ts';
 import { typedLines } from './typed-lines.ts';
 
@@ -28,21 +39,47 @@ export async function runCommand(prompt: string, flags: RunFlags, io: CliIo): Pr
   });
   try {
     const cwd = folderOf(flags, io);
+    const settings = readSettings(cwd, flags, io);
     const isReachable = hasCredentials() || hasBaseUrl(flags.baseUrl);
-    return await (isReachable ? withModel(prompt, cwd, flags, io) : withoutModel(prompt, flags, io));
+    return await (isReachable ? withModel(prompt, cwd, settings, flags, io) : withoutModel(prompt, flags, io));
   } finally {
     stopListening();
   }
 }
 
-async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo): Promise<number> {
+async function withModel(prompt: string, cwd: string, known: Settings, flags: RunFlags, io: CliIo): Promise<number> {
   if (flags.interactive && !(isForPeople(flags) && canAsk(io))) {
     throw new UsageError('--interactive needs a terminal and the output format text.');
   }
   const asked = await firstPrompt(prompt, flags, io);
   if (asked === null) return exitStatus.done;
   await checkAddress(flags, io);
+  const limits = limitOptions(flags, io);
+  const agents = agentsFor(cwd, flags.agents, io);
+  const settings = await askTrust(known, cwd, flags, io);
+  tellSettings(settings, flags, io);
+  const { trusted } = settings;
+  const mcpServers = mcpServersFor({ cwd, given: flags.mcpConfig, from: io.cwd, trusted }, io);
+  try {
+    return await converse(asked, { cwd, limits, agents, settings, mcpServers }, flags, io);
+  } finally {
+    await mcpServers?.close();
+  }
+}
+
+/** What every query of a conversation has. */
+interface Ground {
+  readonly cwd: string;
+  readonly limits: ReturnType<typeof limitOptions>;
+  readonly agents: Agents;
+  readonly settings: Settings;
+  readonly mcpServers: McpServers | null;
+}
+
+async function converse(asked: string, ground: Ground, flags: RunFlags, io: CliIo): Promise<number> {
+  const { limits, settings, mcpServers } = ground;
   let shown: ShownQuery | null = null;
+  let spent = 0;
   const commands: string[] = [];
   const contents = createFileContents();
   for (
@@ -52,9 +89,21 @@ async function withModel(prompt: string, cwd: string, flags: RunFlags, io: CliIo
   ) {
     const renderer = rendererFor(flags, io);
     const typed = typedLines(flags, io, renderer);
-    const options = { ...optionsOf(cwd, flags, typed ?? renderer, io), fileChanges: contents };
+    const own = {
+      ...optionsOf(ground, flags, typed ?? renderer, io),
+      ...limits,
+      fileChanges: contents,
+      ...(mcpServers === null ? {} : { mcpServers }),
+    };
+    const options = withSettings(own, settings);
     const before: Partial<QueryOptions> = shown === null ? {} : historyOf(shown);
-    shown = await runQuery({ ...options, ...before, ...next }, renderer, io, typed);
+    const isFirst = shown === null;
+    const asks =
+      typeof next.prompt === 'string'
+        ? promptOptions(next.prompt, flags, { isFirst, spent })
+        : { ...next, ...capOptions(flags.maxCost, spent) };
+    shown = await runQuery({ ...options, ...before, ...asks }, renderer, io, typed);
+    spent += shown.terminal.cost ?? 0;
     commands.push(...(typed?.commands ?? []));
   }
   return shown === null ? exitStatus.notDone : statusOf(shown.terminal);
@@ -106,28 +155,34 @@ async function withoutModel(prompt: string, flags: RunFlags, io: CliIo): Promise
 }
 
 function optionsOf(
-  cwd: string,
+  { cwd, agents, settings }: Ground,
   flags: RunFlags,
   renderer: Pick<Renderer, 'pause' | 'resume'>,
   io: CliIo,
 ): QueryOptions {
-  const canUseTool = permissionPrompt(io, renderer);
+  const keep = (rules: readonly PermissionRule[]): Promise<void> =>
+    storeAllowRules(
+      cwd,
+      rules.map(({ rule }) => rule),
+    );
+  const canUseTool = permissionPrompt(io, renderer, keep);
   const verbose = (text: string): void => io.err(io.colors.dim(`[${text}]\n`));
   return {
-    model: flags.model ?? defaultModel,
+    model: flags.model ?? settings.model?.value ?? defaultModel,
     fallbackModels: [...flags.fallbackModel],
     querySource: 'repl',
     cwd,
     memory: true,
     skills: true,
     ...(flags.appendSystemPrompt === undefined ? {} : { appendSystem: flags.appendSystemPrompt }),
-    rules: flags.allow.map((rule) => ({ behavior: 'allow', rule })),
+    rules: flagRules(flags),
     ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
     profile: flags.profile ?? (flags.baseUrl === undefined ? 'anthropic' : 'plain'),
     ...(flags.contextWindow === undefined ? {} : { contextWindow: flags.contextWindow }),
     ...(flags.maxTurns === undefined ? {} : { maxTurns: flags.maxTurns }),
     ...(flags.permissionMode === undefined ? {} : { permissionMode: flags.permissionMode }),
     ...(canUseTool === null ? {} : { canUseTool }),
+    agents,
     ...(flags.verbose ? { inspect: watchPath({ onPhase: verbose, onContinue: verbose }) } : {}),
   };
 }

@@ -1,9 +1,8 @@
 /** Runs one query for the command line: shows it, and handles Ctrl+C. */
 import type { Emitted } from '../core/output.ts';
 import type { LoopState, Terminal } from '../core/state.ts';
-import type { QueryOptions } from '../prepare.ts';
+import type { QueryOptions } from '../query-options.ts';
 import { type Query, query } from '../query.ts';
-import { CostMeter } from './cost.ts';
 import { exitStatus } from './exit-status.ts';
 import { type CliIo, UsageError } from './io.ts';
 import type { Renderer } from './render.ts';
@@ -27,11 +26,9 @@ export async function runQuery(
   io: CliIo,
   typed: TypedLines | null = null,
 ): Promise<ShownQuery> {
-  const meter = new CostMeter([options.model ?? '', ...(options.fallbackModels ?? [])]);
   const started = startQuery({
     ...options,
-    beforeEvent: (_index, event, state) => {
-      meter.see(state.query);
+    beforeEvent: (_index, event) => {
       if (event.type === 'model.failed') renderer.requestFailed(event.failure.message);
     },
   });
@@ -41,8 +38,9 @@ export async function runQuery(
     const terminal = await showAll(started, renderer);
     const { state } = started;
     if (state === null) throw new Error('The query ended before it began.');
-    meter.see(state.query);
-    renderer.end({ terminal, cost: meter.total, messages: state.carried.messages });
+    const total = options.tokenBudget ?? null;
+    const budget = total === null ? null : { total, used: state.query.budgetUsed };
+    renderer.end({ terminal, budget, messages: state.carried.messages });
     return { terminal, state, query: started };
   } finally {
     typed?.end();

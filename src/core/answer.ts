@@ -211,7 +211,7 @@ function judgeAnswer(scratch: Scratch, stopReason: string | null): Verdict {
       return hasRunnableTool(scratch) ? 'tools' : 'malformed';
     case 'end_turn':
     case 'stop_sequence':
-      return judgeDone(scratch);
+      return judgeOutput(scratch, judgeDone(scratch));
     default:
       return 'incomplete';
   }
@@ -227,6 +227,11 @@ function judgeDone(scratch: Scratch): Verdict {
   if (blocks.some(isToolUse)) return 'malformed';
   const visible = blocks.filter((block) => !isThinking(block) && !(block.type === 'text' && isBlank(block.text)));
   return blocks.some(isThinking) && visible.length === 0 ? 'thinking_only' : 'done';
+}
+
+function judgeOutput({ end }: Scratch, verdict: Verdict): Verdict {
+  const isMismatch = end?.type === 'answered' && end.output?.type === 'mismatch';
+  return verdict === 'done' && isMismatch ? 'invalid_output' : verdict;
 }
 
 /** What the account of the query learns from an ended request. */

@@ -5,15 +5,18 @@ import { withConversation } from './context/edit.ts';
 import { replaceMedia } from './context/media.ts';
 import { stripThinking, withoutBoundThinking } from './context/thinking.ts';
 import { estimateMessages, fixedTokens } from './context/tokens.ts';
+import { spend, spendByTool } from './cost.ts';
 import type { EventOf } from './event.ts';
 import type { Failure } from './failure.ts';
 import { drawId, idAt } from './ids.ts';
 import { limitsOf } from './initial-state.ts';
-import { addUsage, isToolUse, type Message, type ToolUseBlock } from './message.ts';
+import { isNothing, isToolUse, type Message, type ToolUseBlock } from './message.ts';
 import { PrefixMemo } from './prefix.ts';
 import { loweredMaxTokens, retryDelay } from './recovery.ts';
 import type { AttemptEnd, LoopState, QueryAccount, ToolRun, TurnCounters } from './state.ts';
+import { mismatchNote, mismatchOf, verdictOn } from './structured-output.ts';
 import { recordOutcome, schedule, syntheticOutcome } from './tools/schedule.ts';
+import { scheduleTools } from './tools/schedule-tools.ts';
 import { isToolUseId, normaliseToolName } from './wire/blocks.ts';
 import { buildRequest, conversation, currentModel, fittingMaxTokens } from './wire/request.ts';
 
@@ -107,22 +110,27 @@ function toolIds(message: Message): readonly string[] {
   return message.role === 'assistant' ? message.content.filter(isToolUse).map((block) => block.id) : [];
 }
 
-export function attemptAnswered(state: LoopState, event: EventOf<'model.answered'>): LoopState {
-  return attemptEnded(state, { type: 'answered', stopReason: event.stopReason, usage: event.usage });
+export function attemptAnswered(state: LoopState, event: EventOf<'model.answered'>, config: LoopConfig): LoopState {
+  const { stopReason, usage, output } = event;
+  return attemptEnded(state, { type: 'answered', stopReason, usage, output: verdictOn(output, config) }, config);
 }
 
-export function attemptFailed(state: LoopState, event: EventOf<'model.failed'>): LoopState {
+export function attemptFailed(state: LoopState, event: EventOf<'model.failed'>, config: LoopConfig): LoopState {
   const { failure, unfinished, usage } = event;
-  return adopt(attemptEnded(state, { type: 'failed', failure, unfinished, usage }), failure);
+  return adopt(attemptEnded(state, { type: 'failed', failure, unfinished, usage }, config), failure);
 }
 
-function attemptEnded(state: LoopState, end: AttemptEnd): LoopState {
+function attemptEnded(state: LoopState, end: AttemptEnd, config: LoopConfig): LoopState {
   const scratch = { ...state.scratch, end };
   const verdict = judge(scratch);
   const overloaded = end.type === 'failed' && end.failure.class === 'overloaded';
   const account = accountFor(state.query, verdict, overloaded);
   const isWhole = end.type === 'answered' && verdict !== 'incomplete';
-  const query = { ...account, retries: isWhole ? 0 : account.retries, usage: addUsage(account.usage, end.usage) };
+  const model = state.scratch.attempt?.model ?? currentModel(state, config);
+  // A request that failed before anything was read is nothing to pay for, whatever the price.
+  const isFree = end.type === 'failed' && isNothing(end.usage);
+  const paid = isFree ? account : spend(account, end.usage, model, config);
+  const query = { ...paid, retries: isWhole ? 0 : account.retries };
   return { ...state, query, scratch: { ...scratch, verdict } };
 }
 
@@ -214,6 +222,13 @@ export function reaskThinkingOnly(state: LoopState): LoopState {
   return reask(addNote(dropped, 'continue_request', note), 'thinkingOnly');
 }
 
+/** The answer stays, what is wrong with it follows, and the model answers again: as often in one query as the limit says. */
+export function reaskOutput(state: LoopState): LoopState {
+  const told = addNote(keepAnswer(state, 'whole'), 'output_mismatch', mismatchNote(mismatchOf(state)));
+  const query = { ...told.query, outputMismatches: told.query.outputMismatches + 1 };
+  return reask({ ...told, query }, null);
+}
+
 export function lowerMaxTokens(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
   const lowered = loweredMaxTokens(state, config);
   const asked = reask(dropAttempt(state, 'max_tokens was too large and is lowered'), 'loweredMaxTokens');
@@ -247,7 +262,7 @@ export function resendWithoutMedia(state: LoopState, _event: unknown, config: Lo
 /** Puts an outcome on its run and lets the next tools start. */
 export function recordTool(state: LoopState, event: EventOf<'tool.ended'>, config: LoopConfig): LoopState {
   const recorded = recordOutcome(state.scratch.toolRuns, event.toolUseId, event.outcome);
-  const toolRuns = schedule(recorded, state.phase === 'streaming' ? 'early' : 'all', config);
-  const recordedState = { ...state, scratch: { ...state.scratch, toolRuns } };
+  const paid = { ...state, query: spendByTool(state.query, event.outcome, config) };
+  const recordedState = scheduleTools(paid, recorded, config);
   return event.outcome.notices.reduce((shown, text) => show(shown, { type: 'notice', text }), recordedState);
 }

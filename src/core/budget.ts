@@ -31,5 +31,6 @@ function isDiminishing(state: LoopState): boolean {
 export function budgetNudge(state: LoopState, config: LoopConfig): string {
   const total = config.tokenBudget ?? 0;
   const share = Math.floor((state.query.budgetUsed / Math.max(1, total)) * 100);
-  return `${share} % of the token budget is used (${state.query.budgetUsed} of ${total} tokens). Go on working on the task; do not sum up.`;
+  const left = Math.max(0, total - state.query.budgetUsed);
+  return `${share} % of the token budget is used (${state.query.budgetUsed} of ${total} tokens), ${left} tokens are left. Go on working on the task; do not sum up.`;
 }

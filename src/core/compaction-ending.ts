@@ -17,18 +17,19 @@ type Answered = EventOf<'compact.answered'>;
 type Failed = EventOf<'compact.failed'>;
 
 export function summaryUnusable(state: LoopState, event: Answered, config: LoopConfig, reason: Shown): LoopState {
-  const told = announceFailure(paid(state, event), config, uselessSummary);
+  const told = announceFailure(paid(state, event, config), config, uselessSummary);
   return end(told, reason, { failure: shownFailure(state, config), detail: uselessSummary });
 }
 
 export function summaryFailed(state: LoopState, event: Failed, config: LoopConfig, reason: Shown): LoopState {
-  const told = announceFailure(state, config, event.failure.message);
+  const told = announceFailure(paid(state, event, config), config, event.failure.message);
   const detail = `The summary failed too: ${event.failure.message}`;
   return end(told, reason, { failure: shownFailure(state, config), detail });
 }
 
-function manualFailed(state: LoopState, { failure }: Failed, config: LoopConfig, reason: Shown): LoopState {
-  return end(announceFailure(state, config, failure.message), reason, { failure });
+function manualFailed(state: LoopState, event: Failed, config: LoopConfig, reason: Shown): LoopState {
+  const { failure } = event;
+  return end(announceFailure(paid(state, event, config), config, failure.message), reason, { failure });
 }
 
 type Shown = Extract<TerminalName, 'prompt_too_long' | 'image_error' | 'model_error'>;
@@ -55,8 +56,10 @@ export const manual = {
       on: 'compact.failed',
       to: 'ended',
       when: (state, event) => isByHand(state) && !['incomplete', 'thrown'].includes(judgeFailure(event.failure.class)),
-      set: (state, { failure }, config) =>
-        complete(announceFailure(state, config, failure.message), 'api_error', { failure }),
+      set: (state, event, config) =>
+        complete(announceFailure(paid(state, event, config), config, event.failure.message), 'api_error', {
+          failure: event.failure,
+        }),
     }),
   },
   prompt_too_long: {
@@ -82,7 +85,9 @@ export const manual = {
       to: 'ended',
       when: isByHand,
       set: (state, event, config) =>
-        end(announceFailure(paid(state, event), config, uselessSummary), 'model_error', { detail: uselessSummary }),
+        end(announceFailure(paid(state, event, config), config, uselessSummary), 'model_error', {
+          detail: uselessSummary,
+        }),
     }),
   },
 };

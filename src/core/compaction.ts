@@ -3,9 +3,10 @@ import { note, show, userMessage } from './answer.ts';
 import type { LoopConfig } from './config.ts';
 import { applyCompaction, freedEnough } from './context/auto-compact.ts';
 import { contextSize, estimateHistory } from './context/tokens.ts';
+import { spend } from './cost.ts';
 import type { EventOf } from './event.ts';
 import { drawId } from './ids.ts';
-import { type AssistantMessage, addUsage, isBlank, type Message, type UserMessage } from './message.ts';
+import { type AssistantMessage, isBlank, type Message, type UserMessage } from './message.ts';
 import type { AutoCompactTracking, Compaction, LoopState, QueryAccount } from './state.ts';
 import type { ToolUseContext } from './tools/context.ts';
 import { conversation, currentModel } from './wire/request.ts';
@@ -18,7 +19,7 @@ type Answered = EventOf<'compact.answered'>;
  */
 export function compactedState(state: LoopState, event: Answered, config: LoopConfig): LoopState | null {
   const { compaction } = state.scratch;
-  const [drawn, id] = drawId(paid(state, event).query);
+  const [drawn, id] = drawId(paid(state, event, config).query);
   const summary = summaryFrom(event, id, currentModel(state, config));
   if (compaction === null || summary === null) return null;
   const result = applyCompaction(state, config, compaction, summary);
@@ -53,9 +54,12 @@ function summaryFrom(
   return userMessage(id, 'summary', [{ type: 'text', text: note(`Summary of the conversation so far: ${text}`) }]);
 }
 
+type Paid = Pick<Answered, 'usage'> | Pick<EventOf<'compact.failed'>, 'usage'>;
+
 /** A summary is paid for, whether or not it can be used. */
-export function paid(state: LoopState, { usage }: Answered): LoopState {
-  return { ...state, query: { ...state.query, usage: addUsage(state.query.usage, usage) } };
+export function paid(state: LoopState, { usage }: Paid, config: LoopConfig): LoopState {
+  if (usage === undefined) return state;
+  return { ...state, query: spend(state.query, usage, currentModel(state, config), config) };
 }
 
 function accountAfter(query: QueryAccount, state: LoopState, config: LoopConfig): QueryAccount {

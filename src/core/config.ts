@@ -3,6 +3,8 @@
  * query runs (current model, tool list, learnt window) is state.
  */
 
+import type { ModelPrice } from './cost.ts';
+import type { JsonObject } from './json.ts';
 import type { LoopState } from './state.ts';
 
 /** One context layer. Contract: pure; separates no tool use from its result; returns the same object when it changes nothing. */
@@ -12,8 +14,9 @@ export type Layer = (state: LoopState, config: LoopConfig) => LoopState;
 export type WireProfile = 'anthropic' | 'plain';
 
 /** `default` asks for what changes things; `acceptEdits` lets file edits pass; `plan` lets only reading pass;
- * `dontAsk` denies what would have to be asked; `bypassPermissions` lets everything pass that no rule denies. */
-export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions';
+ * `dontAsk` denies what would have to be asked; `bypassPermissions` lets everything pass that no rule denies; `bubble`, for sub-agents: what would be asked goes up to
+ * the `canUseTool` of the parent, and nobody above means deny. */
+export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions' | 'bubble';
 
 /** `off`; `adaptive`: the model decides; a number: a fixed budget in tokens, which must stay under `max_tokens`. */
 export type ThinkingOption = 'off' | 'adaptive' | number;
@@ -24,6 +27,8 @@ export interface ModelLimits {
   readonly maxOutput: number;
   /** The API can summarise a conversation for this model by itself. Left out: no. */
   readonly onDemandCompaction?: boolean;
+  /** The API can hold an answer of this model to a JSON schema. Left out: it is not known, and asked for. */
+  readonly structuredOutputs?: boolean;
 }
 
 /** Every bound that keeps recovery from spinning. */
@@ -42,6 +47,8 @@ export interface RecoveryLimits {
   readonly thinkingOnly: number;
   /** Blocking answers of stop hooks in one query. Default 8, a number that agents in the field settled on. */
   readonly stopHookBlocks: number;
+  /** Final answers in one query that do not fit `outputSchema` and are asked for again. Default 3. */
+  readonly outputMismatches: number;
   /** Continuations that the token budget may cause in one query. Default 50. */
   readonly budgetContinuations: number;
   /** Compactions that failed in a row before auto-compact stops trying for the rest of the query. Default 3. */
@@ -153,9 +160,21 @@ export interface LoopConfig {
   readonly tokenBudget: number | null;
   /** `output_config.task_budget.total` in tokens; null for none. */
   readonly taskBudget: number | null;
+  /** Dollars that the query may cost; null for no cap. No request starts once they are spent; one that runs is not cut. */
+  readonly maxCost: number | null;
+  /** Prices by model name; a model that is not listed costs an amount that is not known. */
+  readonly prices: Readonly<Record<string, ModelPrice>>;
+  /** JSON schema that the final answer must fit; null: any text will do. */
+  readonly outputSchema: JsonObject | null;
+  /** How the model learns of it: `format` has the API hold the answer to it, `prompt` says it in the system prompt. */
+  readonly outputBy: 'format' | 'prompt';
   readonly permissionMode: PermissionMode;
   /** Tools that may run at once. Default 10. */
   readonly toolConcurrency: number;
+  /** Sub-agents that the query may start, each with a bound of its own. Default 10, as many as may run at once. */
+  readonly maxSubAgents: number;
+  /** Levels of sub-agents: 1 lets the top start them and no sub-agent start another, 0 none at all. Default 1. */
+  readonly maxAgentDepth: number;
   /** True when stop hooks exist; without any the phase is passed through with no effect. */
   readonly stopHooks: boolean;
   readonly limits: RecoveryLimits;
@@ -170,6 +189,7 @@ export const defaultLimits: RecoveryLimits = {
   pauseTurns: 10,
   thinkingOnly: 1,
   stopHookBlocks: 8,
+  outputMismatches: 3,
   budgetContinuations: 50,
   compactionFailures: 3,
   compactionShrinks: 3,
@@ -222,8 +242,14 @@ export const defaultConfig: LoopConfig = {
   compactInstructions: null,
   tokenBudget: null,
   taskBudget: null,
+  maxCost: null,
+  prices: {},
+  outputSchema: null,
+  outputBy: 'format',
   permissionMode: 'default',
   toolConcurrency: 10,
+  maxSubAgents: 10,
+  maxAgentDepth: 1,
   stopHooks: false,
   limits: defaultLimits,
   delays: { baseMs: 500, capMs: 32_000, retryAfterCapMs: 60_000, jitter: 0.25 },

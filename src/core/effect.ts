@@ -12,10 +12,18 @@ export interface EffectTypes {
     readonly attempt: number;
     readonly messageId: string;
     readonly delayMs: number;
+    /** Text of the pieces that the answer goes on from, for the check of `outputSchema`; else empty. */
+    readonly answerStart: string;
     readonly request: WireRequest;
   };
   /** Send `request` and answer with the whole summary: `compact.answered` or `compact.failed`. */
-  compact: { readonly kind: Compaction['kind']; readonly request: WireRequest };
+  compact: {
+    readonly kind: Compaction['kind'];
+    readonly request: WireRequest;
+    /** What the user wants the summary to look after; null when nobody said. */
+    readonly instructions: string | null;
+    readonly context: ToolUseContext;
+  };
   /** Run one tool through the pipeline; answer with `tool.ended`. */
   runTool: {
     readonly toolUseId: string;
@@ -27,7 +35,11 @@ export interface EffectTypes {
   /** Gather what belongs behind the tool results; answer with `attachments.collected`. */
   collectAttachments: { readonly context: ToolUseContext; readonly tools: readonly ToolSpec[] };
   /** Ask the stop hooks whether the model is done; answer with `stopHooks.ended`. */
-  runStopHooks: { readonly stopHookActive: boolean; readonly messages: readonly Message[] };
+  runStopHooks: {
+    readonly stopHookActive: boolean;
+    readonly messages: readonly Message[];
+    readonly context: ToolUseContext;
+  };
   /** Have the small model write one line on the tools of the last turn; answer with `toolUse.summarized`. */
   summarizeToolUse: { readonly toolUseIds: readonly string[]; readonly messages: readonly Message[] };
   /** Have the small model summarise a span of the history; answer with `span.summarized`. */

@@ -6,6 +6,7 @@ import type { Effect, EffectOf, RunningEffect } from './effect.ts';
 import type { LoopEvent } from './event.ts';
 import { phaseEffectId, phaseEffects, runningTools } from './running.ts';
 import type { LoopState, ToolRun } from './state.ts';
+import { answerSoFar } from './structured-output.ts';
 import { batchContext } from './tools/context.ts';
 import { isRunning } from './tools/schedule.ts';
 import { buildRequest, conversation } from './wire/request.ts';
@@ -49,21 +50,31 @@ export function phaseEffect(state: LoopState, config: LoopConfig): RunningEffect
   switch (phaseEffects[state.phase]) {
     case 'compact': {
       if (compaction === null) break;
-      return { type: 'compact', id, kind: compaction.kind, request: buildCompactRequest(state, config, compaction) };
+      const instructions = state.query.manualCompaction?.instructions ?? null;
+      const context = state.carried.toolUseContext;
+      const request = buildCompactRequest(state, config, compaction);
+      return { type: 'compact', id, kind: compaction.kind, request, instructions, context };
     }
     case 'collectAttachments':
       return { type: 'collectAttachments', id, context: batchContext(state), tools: state.query.tools };
     case 'runStopHooks':
-      return { type: 'runStopHooks', id, stopHookActive: state.carried.stopHookActive, messages: conversation(state) };
+      return stopHooksEffect(state, id);
     case 'streamModel': {
       if (attempt === null) break;
       const { number, messageId, delayMs } = attempt;
-      return { type: 'streamModel', id, attempt: number, messageId, delayMs, request: buildRequest(state, config) };
+      const answerStart = config.outputSchema === null ? '' : answerSoFar(conversation(state));
+      const request = buildRequest(state, config);
+      return { type: 'streamModel', id, attempt: number, messageId, delayMs, answerStart, request };
     }
     default:
       break;
   }
   throw new Error(`The phase ${state.phase} waits for no effect.`);
+}
+
+function stopHooksEffect(state: LoopState, id: string): EffectOf<'runStopHooks'> {
+  const { stopHookActive, toolUseContext } = state.carried;
+  return { type: 'runStopHooks', id, stopHookActive, messages: conversation(state), context: toolUseContext };
 }
 
 const noTools: readonly EffectOf<'runTool'>[] = [];

@@ -5,7 +5,7 @@ import { whatFills } from './context/auto-compact.ts';
 import type { EventOf } from './event.ts';
 import type { Failure } from './failure.ts';
 import { emptyScratch } from './initial-state.ts';
-import type { Message } from './message.ts';
+import { type Message, totalUsage } from './message.ts';
 import { failureIn, isVerdict, shownFailure } from './recovery.ts';
 import type {
   CompletedOutcome,
@@ -16,6 +16,7 @@ import type {
   ToolRun,
   Unfinished,
 } from './state.ts';
+import { fittingOutput, mismatchOf } from './structured-output.ts';
 import { isRunning } from './tools/schedule.ts';
 import { conversation } from './wire/request.ts';
 import { keepCutAnswer } from './cut.ts';
@@ -40,7 +41,9 @@ function finish(state: LoopState, ending: Ending, terminalOf: (facts: TerminalFa
   const shown = failure === null ? state : show(state, { type: 'error', failure });
   const terminal = terminalOf({
     turns: state.carried.turnCount,
-    usage: state.query.usage,
+    usage: totalUsage(state.query),
+    cost: state.query.cost,
+    output: fittingOutput(state),
     modelCalls: state.query.modelCalls,
     summaryCalls: state.query.summaryCalls,
     failure,
@@ -145,6 +148,13 @@ function modelDetail(state: LoopState, config: LoopConfig): string {
   if (isVerdict(state, 'thrown')) return failureIn(state)?.message ?? 'Something threw.';
   if (isVerdict(state, 'pause_turn')) return 'pause_turn_exhausted';
   return `Gave up after ${config.limits.retries + 1} requests for one answer.`;
+}
+
+/** The last answer that did not fit stays, so that a person can see it. */
+export function outputInvalid(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const tries = config.limits.outputMismatches + 1;
+  const detail = `${tries} answers did not fit the JSON schema; of the last: ${mismatchOf(state)}`;
+  return complete(keepAnswer(state, 'whole'), 'invalid_output', { detail });
 }
 
 const interruption = {

@@ -2,15 +2,22 @@
 import type { Failure } from './failure.ts';
 import type { AssistantBlock, CompactionBlock, Usage, UserBlock } from './message.ts';
 import type { ContextChange } from './tools/context.ts';
-import type { QueuedMessage, ToolDecision, ToolOutcome, ToolSpec, ToolVerdict, Unfinished } from './state.ts';
+import type {
+  OutputVerdict,
+  QueuedMessage,
+  ToolDecision,
+  ToolOutcome,
+  ToolSpec,
+  ToolVerdict,
+  Unfinished,
+} from './state.ts';
 
 export interface EventTypes {
-  /** The query begins; `blocked` says why a hook does not let the prompt pass, null else. */
-  'query.started': {
-    readonly blocked: string | null;
-    /** What a person may want to know of the beginning, one sentence each: a memory file that cannot be read. */
-    readonly notices?: readonly string[];
-  };
+  /**
+   * The query begins; `blocked` says why a hook does not let the prompt pass, null else. `contexts`: what hooks want the
+   * model to know beside the prompt; nothing when it is left out.
+   */
+  'query.started': { readonly blocked: string | null; readonly contexts?: readonly string[] };
   /** The process died and the journal was folded; effects without an answer are started again or given up. */
   'query.resumed': {};
   /** The user interrupts (`interrupt`), or sends a new message and wants it now (`submit`, whose message is queued). */
@@ -32,7 +39,13 @@ export interface EventTypes {
     readonly rawInput: string | null;
   };
   /** The stream ended by the protocol: `message_stop` was seen. The stop reason is as it came. */
-  'model.answered': { readonly effectId: string; readonly stopReason: string | null; readonly usage: Usage };
+  'model.answered': {
+    readonly effectId: string;
+    readonly stopReason: string | null;
+    readonly usage: Usage;
+    /** For an answer that says "done" in a query with `outputSchema`: does it fit? Left out: it was not checked. */
+    readonly output?: OutputVerdict;
+  };
   /** The request failed, at once or in the middle of the stream. */
   'model.failed': {
     readonly effectId: string;
@@ -49,7 +62,12 @@ export interface EventTypes {
     readonly stopReason: string | null;
     readonly usage: Usage;
   };
-  'compact.failed': { readonly effectId: string; readonly failure: Failure };
+  'compact.failed': {
+    readonly effectId: string;
+    readonly failure: Failure;
+    /** What was reported before it failed. Left out: nothing. */
+    readonly usage?: Usage;
+  };
   /** A hook or the user decided on a tool use. */
   'tool.decided': { readonly effectId: string; readonly toolUseId: string; readonly decision: ToolDecision };
   'tool.ended': { readonly effectId: string; readonly toolUseId: string; readonly outcome: ToolOutcome };
@@ -72,9 +90,19 @@ export interface EventTypes {
     readonly notices: readonly string[];
   };
   /** The small model summarised the tools of the last turn; null when it could not. */
-  'toolUse.summarized': { readonly effectId: string; readonly text: string | null };
+  'toolUse.summarized': {
+    readonly effectId: string;
+    readonly text: string | null;
+    /** Left out: nothing was reported. */
+    readonly usage?: Usage;
+  };
   /** The small model summarised a span of the history; null when it could not. */
-  'span.summarized': { readonly effectId: string; readonly text: string | null };
+  'span.summarized': {
+    readonly effectId: string;
+    readonly text: string | null;
+    /** Left out: nothing was reported. */
+    readonly usage?: Usage;
+  };
   /** The API left old tool results out of the request of this attempt. Comes before `model.answered`. */
   'context.cleared': {
     readonly effectId: string;

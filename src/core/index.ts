@@ -1,5 +1,6 @@
 /** `escapement/core`: the loop as a pure function. Imports nothing; runs wherever JavaScript runs. */
-export { bound, type Bound } from './bound.ts';
+export { bound, type Bound, type Mechanism } from './bound.ts';
+export { boundWithSubAgents, type TreeBound } from './bound-tree.ts';
 export {
   defaultConfig,
   defaultLayers,
@@ -18,6 +19,7 @@ export {
 export { compactThreshold, effectiveWindow, hardLimit } from './context/thresholds.ts';
 export { contextSize, estimateMessage, estimateText } from './context/tokens.ts';
 export { continues } from './continue.ts';
+export type { ModelPrice } from './cost.ts';
 export type { Effect, EffectName, EffectOf, EffectTypes, RunningEffect } from './effect.ts';
 export type { EventOf, EventType, EventTypes, LoopEvent } from './event.ts';
 export { failureOf, type Failure, type FailureClass } from './failure.ts';
@@ -31,6 +33,7 @@ export type {
   DocumentBlock,
   ImageBlock,
   Message,
+  ModelUsage,
   Origin,
   RedactedThinkingBlock,
   ServerToolResultBlock,
@@ -48,6 +51,7 @@ export type {
   Attempt,
   AttemptEnd,
   Compaction,
+  OutputVerdict,
   ReportedBlock,
   Scratch,
   ToolDecision,
@@ -80,7 +84,7 @@ export type {
   TurnCounters,
   WaitingPhase,
 } from './state.ts';
-export { sessionFacts, type SessionFacts } from './session-facts.ts';
+export { sessionFacts, type SessionFacts, type SessionFigure } from './session-facts.ts';
 export { allows, follow, step, type Step } from './step.ts';
 export { table, type Row, type RowKind } from './table.ts';
 export { terminals } from './terminal.ts';

@@ -3,7 +3,7 @@ import type { LoopConfig, ModelLimits } from './config.ts';
 import { withoutBoundThinking } from './context/thinking.ts';
 import { idAt } from './ids.ts';
 import { noUsage, type Message, type UserBlock } from './message.ts';
-import { prefixHashOf, type SessionFacts } from './session-facts.ts';
+import { isSamePrefix, prefixHashOf, type SessionFacts, takenOver } from './session-facts.ts';
 import { type LoopState, type QueuedMessage, type Scratch, type StagedCollapse, stateVersion } from './state.ts';
 import type { ToolSpec, TurnCounters } from './state.ts';
 import type { ToolUseContext } from './tools/context.ts';
@@ -49,7 +49,10 @@ export interface QueryStart {
   /** User messages that earlier queries accepted and did not take; they come before `prompt`. */
   readonly queued?: readonly QueuedMessage[];
   readonly staged?: readonly StagedCollapse[];
-  /** What the query before left: `sessionFacts`. Default: nothing is known, and nothing is taken for changed. */
+  /**
+   * What the query before left: `sessionFacts`, or `ingestSession` for a stored history. A figure for the context holds only
+   * for the same model, history, system prompt and tools. Default: nothing is known, and nothing is taken for changed.
+   */
   readonly session?: SessionFacts;
   /** The query compacts `messages` and ends; `prompt` is left out then. `instructions`: what the summary should look after. */
   readonly compact?: { readonly instructions?: string };
@@ -65,6 +68,8 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
   const tools = start.tools ?? [];
   const prefixHash = prefixHashOf(config.system, tools);
   const messages = openingMessages(start, prefixHash, newId);
+  const configuredLimits = limitsOf(config, 0);
+  const { measured, tokenRatio, limits } = takenOver(start.session, { messages, prefixHash }, config);
   return {
     version: stateVersion,
     phase: 'ready',
@@ -85,7 +90,8 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
       seed: start.seed,
       drawn,
       modelIndex: 0,
-      limits: limitsOf(config, 0),
+      limits: limits ?? configuredLimits,
+      configuredLimits,
       tools,
       prefixHash,
       queued: [],
@@ -107,9 +113,13 @@ export function initialState(start: QueryStart, config: LoopConfig): LoopState {
       budgetMarks: [],
       taskBudgetRemaining: null,
       breakerOpen: false,
-      measured: null,
-      tokenRatio: 1,
+      measured,
+      tokenRatio,
+      outputMismatches: 0,
       usage: noUsage,
+      cost: 0,
+      spentByTools: [],
+      subAgents: 0,
       modelCalls: 0,
       summaryCalls: 0,
     },
@@ -125,8 +135,7 @@ function openingMessages(start: QueryStart, prefixHash: string, newId: () => str
   const given = [...(start.messages ?? []), ...said];
   const repaired = repairHistory(given, newId);
   // Another system prompt or tool list is an edit before everything.
-  const isPrefixKept = start.session === undefined || start.session.prefixHash === prefixHash;
-  const messages = withoutBoundThinking(isPrefixKept ? given : [], repaired);
+  const messages = withoutBoundThinking(isSamePrefix(start.session, prefixHash) ? given : [], repaired);
   return start.compact === undefined ? endWithUser(messages, newId) : messages;
 }
 

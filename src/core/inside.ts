@@ -20,9 +20,9 @@ import {
   showCleared,
   showSummary,
   shrinkCompaction,
+  startQuery,
   summaryRejected,
   takeResults,
-  tellOfStart,
   withNotices,
 } from './moves.ts';
 import { hasNoRoom } from './recovery.ts';
@@ -63,7 +63,7 @@ export const inside = {
   started: {
     why: 'The query begins.',
     arrows: {
-      started: arrow({ from: ['ready'], on: 'query.started', to: 'preparing', when: yes, set: tellOfStart }),
+      started: arrow({ from: ['ready'], on: 'query.started', to: 'preparing', when: yes, set: startQuery }),
     },
   },
   context_layered: {

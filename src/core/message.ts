@@ -91,6 +91,7 @@ export type Origin =
   | 'summary'
   | 'continue_request'
   | 'stop_hook'
+  | 'output_mismatch'
   | 'budget_nudge'
   | 'interruption'
   | 'attachment'
@@ -126,7 +127,18 @@ export interface Usage {
   readonly cacheCreation: number;
 }
 
+/** What was used of one model. */
+export interface ModelUsage {
+  readonly model: string;
+  readonly usage: Usage;
+}
+
 export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheCreation: 0 };
+
+/** True when nothing was read and nothing written. */
+export function isNothing(usage: Usage): boolean {
+  return Object.values(usage).every((tokens) => tokens === 0);
+}
 
 /** Adds two usages member by member; negative or missing figures of a server count as 0. */
 export function addUsage(left: Usage, right: Usage): Usage {
@@ -137,6 +149,20 @@ export function addUsage(left: Usage, right: Usage): Usage {
     cacheRead: plus(left.cacheRead, right.cacheRead),
     cacheCreation: plus(left.cacheCreation, right.cacheCreation),
   };
+}
+
+/** Adds usages model by model; a model that is new stands last. */
+export function addSpent(spent: readonly ModelUsage[], more: readonly ModelUsage[]): readonly ModelUsage[] {
+  return more.reduce<readonly ModelUsage[]>((sums, { model, usage }) => {
+    const known = sums.some((sum) => sum.model === model);
+    if (!known) return [...sums, { model, usage: addUsage(noUsage, usage) }];
+    return sums.map((sum) => (sum.model === model ? { model, usage: addUsage(sum.usage, usage) } : sum));
+  }, spent);
+}
+
+/** What a query and its tools have used together. */
+export function totalUsage(account: { readonly usage: Usage; readonly spentByTools: readonly ModelUsage[] }): Usage {
+  return account.spentByTools.reduce((sum, { usage }) => addUsage(sum, usage), account.usage);
 }
 
 /** All tokens that the model has read and written for this answer: the size of the context right after it. */

@@ -1,5 +1,5 @@
 /** What the moves inside an iteration do to the state, apart from those of an attempt. */
-import { addMessage, dropAttempt, keepAnswer, keepResults, noAttempt, show, userMessage } from './answer.ts';
+import { addMessage, addNote, dropAttempt, keepAnswer, keepResults, noAttempt, show, userMessage } from './answer.ts';
 import {
   announceCompaction,
   announceFailure,
@@ -10,6 +10,7 @@ import {
 } from './compaction.ts';
 import type { LoopConfig } from './config.ts';
 import { adviseOnRepeats } from './advice.ts';
+import { isCostReached, paidSmall } from './cost.ts';
 import { planCompaction } from './context/auto-compact.ts';
 import { shorterCompaction } from './context/compact-request.ts';
 import { applyLayers } from './context/layers.ts';
@@ -25,7 +26,13 @@ import { isLive, phaseEffects } from './running.ts';
 import { prefixHashOf } from './session-facts.ts';
 import type { Compaction, LoopState, ToolRun, ToolSpec } from './state.ts';
 import { addBatchChanges } from './tools/context.ts';
-import { isRunning, schedule, syntheticOutcome } from './tools/schedule.ts';
+import { isRunning, syntheticOutcome } from './tools/schedule.ts';
+import { scheduleTools } from './tools/schedule-tools.ts';
+
+/** What hooks said of the prompt stands behind it. */
+export function startQuery(state: LoopState, { contexts = [] }: EventOf<'query.started'>): LoopState {
+  return contexts.reduce((next, text) => addNote(next, 'attachment', text), state);
+}
 
 /** The answer of an effect that nobody waits for any more: a dropped attempt, an abandoned tool, a finished query. */
 export function isLate(state: LoopState, event: LoopEvent): boolean {
@@ -68,12 +75,14 @@ export function compactionWorked(state: LoopState, event: EventOf<'compact.answe
   return compactedState(state, event, config) ?? state;
 }
 
-export function mayShrink(state: LoopState, { failure }: EventOf<'compact.failed'>, config: LoopConfig): boolean {
+export function mayShrink(state: LoopState, event: EventOf<'compact.failed'>, config: LoopConfig): boolean {
+  const { failure } = event;
+  if (isCostReached(paid(state, event, config), config)) return false;
   return shorterPlan(rememberRefused(state, config, failure), config, failure) !== null;
 }
 
 export function shrinkCompaction(state: LoopState, event: EventOf<'compact.failed'>, config: LoopConfig): LoopState {
-  const remembered = rememberRefused(state, config, event.failure);
+  const remembered = rememberRefused(paid(state, event, config), config, event.failure);
   const shorter = shorterPlan(remembered, config, event.failure);
   return shorter === null ? state : beginCompaction(remembered, shorter);
 }
@@ -91,22 +100,18 @@ function shorterPlan(state: LoopState, config: LoopConfig, failure: Failure): Re
 
 export function summaryRejected(state: LoopState, event: EventOf<'compact.answered'>, config: LoopConfig): LoopState {
   const why = 'the summary was unusable or freed too little.';
-  return failedState(announceFailure(paid(state, event), config, why), config, false);
+  return failedState(announceFailure(paid(state, event, config), config, why), config, false);
 }
 
-export function compactionFailed(
-  state: LoopState,
-  { failure }: EventOf<'compact.failed'>,
-  config: LoopConfig,
-): LoopState {
-  const remembered = rememberRefused(state, config, failure);
+export function compactionFailed(state: LoopState, event: EventOf<'compact.failed'>, config: LoopConfig): LoopState {
+  const { failure } = event;
+  const remembered = rememberRefused(paid(state, event, config), config, failure);
   return failedState(announceFailure(remembered, config, failure.message), config, failure.status === 400);
 }
 
 export function startTools(state: LoopState, _event: unknown, config: LoopConfig): LoopState {
   const kept = keepAnswer(state, 'whole');
-  const toolRuns = schedule(kept.scratch.toolRuns, 'all', config);
-  return { ...kept, scratch: { ...kept.scratch, toolRuns } };
+  return scheduleTools(kept, kept.scratch.toolRuns, config);
 }
 
 /** Gives the phase that follows an effect of its own. */
@@ -125,10 +130,6 @@ export function takeResults(state: LoopState, _event: unknown, config: LoopConfi
 
 export function withNotices(state: LoopState, event: { readonly notices: readonly string[] }): LoopState {
   return event.notices.reduce((shown, text) => show(shown, { type: 'notice', text }), state);
-}
-
-export function tellOfStart(state: LoopState, { notices = [] }: EventOf<'query.started'>): LoopState {
-  return withNotices(state, { notices });
 }
 
 /** Attachments first, then what the user said: the newest words stand last. */
@@ -166,9 +167,10 @@ export function queueMessage(state: LoopState, event: EventOf<'message.queued'>)
   return { ...state, query: { ...state.query, queued: [...state.query.queued, event.message] } };
 }
 
-export function showSummary(state: LoopState, event: EventOf<'toolUse.summarized'>): LoopState {
+export function showSummary(state: LoopState, event: EventOf<'toolUse.summarized'>, config: LoopConfig): LoopState {
   const toolUseIds = state.carried.pendingToolUseSummary?.toolUseIds ?? [];
-  const done = { ...state, carried: { ...state.carried, pendingToolUseSummary: null } };
+  const query = paidSmall(state.query, event, config);
+  const done = { ...state, query, carried: { ...state.carried, pendingToolUseSummary: null } };
   return event.text === null ? done : show(done, { type: 'tool_use_summary', toolUseIds, text: event.text });
 }
 
@@ -187,8 +189,15 @@ export function showCleared(state: LoopState, { cleared, input }: EventOf<'conte
   return show(told, { type: 'boundary', kind: 'microcompact', tokensBefore: input + cleared, tokensAfter: input });
 }
 
-/** Whatever the phase, what small models write in the background is asked for again: their effects died too. */
-function resumeBackground(state: LoopState): LoopState {
+/** Whatever the phase, what small models write in the background is asked for again, unless the cost cap forbids: it died too. */
+function resumeBackground(state: LoopState, config: LoopConfig): LoopState {
+  if (isCostReached(state, config)) {
+    return {
+      ...state,
+      query: { ...state.query, pendingSpan: null },
+      carried: { ...state.carried, pendingToolUseSummary: null },
+    };
+  }
   const { pendingToolUseSummary: summary } = state.carried;
   const { pendingSpan: span } = state.query;
   const [afterSummary, summaryId] = summary === null ? [state.query, ''] : drawId(state.query);
@@ -199,14 +208,14 @@ function resumeBackground(state: LoopState): LoopState {
 }
 
 /** The answer that was under way is lost with the process that read it: a new attempt. */
-export function resumeStreaming(before: LoopState): LoopState {
-  const dropped = dropAttempt(resumeBackground(before), 'the process ended while the model answered');
+export function resumeStreaming(before: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const dropped = dropAttempt(resumeBackground(before, config), 'the process ended while the model answered');
   return { ...dropped, scratch: { ...dropped.scratch, compactionTried: true } };
 }
 
 /** The effect of the phase once more, under a new id: the old one died with its process. */
-export function resumeEffect(before: LoopState): LoopState {
-  const state = resumeBackground(before);
+export function resumeEffect(before: LoopState, _event: unknown, config: LoopConfig): LoopState {
+  const state = resumeBackground(before, config);
   const { compaction } = state.scratch;
   if (compaction !== null) return beginCompaction(state, compaction);
   return withEffect(state, phaseEffects[state.phase] ?? state.phase);
@@ -214,7 +223,7 @@ export function resumeEffect(before: LoopState): LoopState {
 
 /** What can do no harm twice runs again; any other tool may have done its work, and says so. */
 export function resumeTools(before: LoopState, _event: unknown, config: LoopConfig): LoopState {
-  const state = resumeBackground(before);
+  const state = resumeBackground(before, config);
   let { query } = state;
   const resumed = state.scratch.toolRuns.map((run): ToolRun => {
     if (!isRunning(run)) return run;
@@ -225,7 +234,7 @@ export function resumeTools(before: LoopState, _event: unknown, config: LoopConf
     query = drawn;
     return { ...run, effectId: `runTool-${id}` };
   });
-  return { ...state, query, scratch: { ...state.scratch, toolRuns: schedule(resumed, 'all', config) } };
+  return scheduleTools({ ...state, query }, resumed, config);
 }
 
 const interruptedSentence =

@@ -58,6 +58,10 @@ export type Observation =
       readonly text: string;
       /** Set for `ended` only. */
       readonly isError: boolean | null;
-    };
+      /** For `ended` the pipeline stage that ended the call, as `ToolOutcome.stage` has it in the journal. */
+      readonly stage?: string;
+    }
+  /** What a hook tells the user that no event carries. */
+  | { readonly type: 'notice'; readonly text: string; readonly compaction?: never };
 
 export type Emitted = Output | Observation;

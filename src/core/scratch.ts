@@ -1,7 +1,7 @@
 /** What only one iteration needs: the attempt, its blocks, its tools. */
 import type { Failure } from './failure.ts';
-import type { JsonObject } from './json.ts';
-import type { AssistantBlock, Message, ToolResultBlock, Usage, UserBlock } from './message.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { AssistantBlock, Message, ModelUsage, ToolResultBlock, Usage, UserBlock } from './message.ts';
 import type { ContextChange } from './tools/context.ts';
 
 /** One request for the answer of an iteration. */
@@ -32,9 +32,22 @@ export interface ReportedBlock {
   readonly rawInput: string | null;
 }
 
+/** Whether the final answer fits the schema of the query. */
+export type OutputVerdict =
+  /** `value`: what the schema made of it, as JSON. */
+  | { readonly type: 'fits'; readonly value: Json }
+  /** `error`: what is wrong, for the model. */
+  | { readonly type: 'mismatch'; readonly error: string };
+
 /** How an attempt ended. */
 export type AttemptEnd =
-  | { readonly type: 'answered'; readonly stopReason: string | null; readonly usage: Usage }
+  | {
+      readonly type: 'answered';
+      readonly stopReason: string | null;
+      readonly usage: Usage;
+      /** Null when nothing has to fit. */
+      readonly output: OutputVerdict | null;
+    }
   | {
       readonly type: 'failed';
       readonly failure: Failure;
@@ -57,6 +70,8 @@ export type Verdict =
   | 'thinking_refused'
   | 'media'
   | 'output_limit'
+  /** The model is done, and its answer does not fit the schema. */
+  | 'invalid_output'
   /** The API answered and asking again cannot help. */
   | 'api_error'
   /** Something threw that is no answer of the API. */
@@ -70,6 +85,8 @@ export interface ToolVerdict {
   readonly readOnly: boolean;
   /** May run again after a crash although it is not read-only. */
   readonly replaySafe: boolean;
+  /** Starts a sub-agent: counted against `maxSubAgents`. */
+  readonly startsAgent?: boolean;
 }
 
 /** Where a text is kept, and how long it is. */
@@ -98,6 +115,10 @@ export interface ToolOutcome {
   readonly stop: string | null;
   /** The user denied and wants the turn to end. */
   readonly interrupt: boolean;
+  /** What models used on behalf of the call: those of a sub-agent. */
+  readonly spent?: readonly ModelUsage[];
+  /** Dollars for `spent`; null: not known; left out: by the prices of the configuration. */
+  readonly cost?: number | null;
 }
 
 export interface ToolDecision {

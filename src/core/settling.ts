@@ -3,6 +3,7 @@ import {
   fallBack,
   lowerMaxTokens,
   reaskMalformed,
+  reaskOutput,
   reaskThinkingOnly,
   resendPaused,
   resendWithoutMedia,
@@ -14,6 +15,7 @@ import { isShrinking } from './config.ts';
 import { replaceMedia } from './context/media.ts';
 import { askStopHooks, beginReactiveCompact, startTools } from './moves.ts';
 import { isOverflow, isVerdict, loweredMaxTokens, mayCompactReactively, mayFallBack, mayRetry } from './recovery.ts';
+import { mayReaskOutput } from './structured-output.ts';
 import { arrow, type Transition } from './transition.ts';
 
 export const settling = {
@@ -77,6 +79,18 @@ export const settling = {
         when: (state, _event, config) =>
           isVerdict(state, 'thinking_only') && state.query.turn.thinkingOnly < config.limits.thinkingOnly,
         set: reaskThinkingOnly,
+      }),
+    },
+  },
+  output_reasked: {
+    why: 'The final answer does not fit the schema of the query: say what is wrong and ask again, a bounded number of times in the query.',
+    arrows: {
+      mismatch: arrow({
+        from: ['settling'],
+        on: 'always',
+        to: 'preparing',
+        when: (state, _event, config) => isVerdict(state, 'invalid_output') && mayReaskOutput(state, config),
+        set: reaskOutput,
       }),
     },
   },

@@ -1,8 +1,8 @@
 /** The whole of a query between two events: plain JSON, the same after `JSON.parse(JSON.stringify(state))`. */
 import type { Failure } from './failure.ts';
-import type { Message, Usage, UserBlock } from './message.ts';
+import type { Message, ModelUsage, Usage, UserBlock } from './message.ts';
 import type { ModelLimits } from './config.ts';
-import type { JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import type { Output } from './output.ts';
 import type { Scratch } from './scratch.ts';
 import type { ToolUseContext } from './tools/context.ts';
@@ -11,6 +11,7 @@ export type {
   Attempt,
   AttemptEnd,
   Compaction,
+  OutputVerdict,
   Scratch,
   StoredText,
   ToolDecision,
@@ -77,8 +78,12 @@ export type CompletedOutcome =
 export interface TerminalFacts {
   /** Turns begun, the last one included. */
   readonly turns: number;
-  /** Everything the query paid for: answers, dropped attempts, summaries. */
+  /** Everything the query paid for: answers, dropped attempts, summaries, lines of the small model, its sub-agents. */
   readonly usage: Usage;
+  /** The same in dollars; null when something was asked of a model whose price is not known. */
+  readonly cost: number | null;
+  /** The final answer as data when it fits `outputSchema`; null else. */
+  readonly output: Json;
   readonly modelCalls: number;
   readonly summaryCalls: number;
   /** What went wrong; null when nothing did. */
@@ -205,6 +210,8 @@ export interface QueryAccount {
   /** Index in `config.models`. */
   readonly modelIndex: number;
   readonly limits: ModelLimits;
+  /** Those of the first model as the configuration gave them: what differs was learnt. */
+  readonly configuredLimits: ModelLimits;
   readonly tools: readonly ToolSpec[];
   /** Hash of what stands before all messages, the system prompt and `tools`. */
   readonly prefixHash: string;
@@ -239,7 +246,16 @@ export interface QueryAccount {
   readonly measured: MeasuredContext | null;
   /** Learnt factor from estimated to reported tokens, 1 before anything was reported. */
   readonly tokenRatio: number;
+  /** Final answers that did not fit the schema and were asked for again. */
+  readonly outputMismatches: number;
+  /** Of the query's own requests; what tools spent stands apart, since other models may have been asked. */
   readonly usage: Usage;
+  /** What tools used of models (sub-agents), model by model. It counts against no token budget. */
+  readonly spentByTools: readonly ModelUsage[];
+  /** Dollars for both; null once a model without a known price was asked. */
+  readonly cost: number | null;
+  /** Sub-agents that were started. */
+  readonly subAgents: number;
   readonly modelCalls: number;
   readonly summaryCalls: number;
 }

@@ -44,13 +44,15 @@ export const table: readonly Row[] = [
   move('message_queued'),
   move('summary_shown'),
   move('span_staged'),
+  stop('completed', 'costBeforeResuming'),
   move('resumed'),
 
   // ready
   stop('hook_stopped', 'promptBlocked'),
   move('started'),
 
-  // preparing: layers, compact, refuse, send
+  // preparing: the cost, layers, compact, refuse, send
+  stop('completed', 'costBeforeRequest'),
   move('compaction_began', 'byHand'),
   stop('completed', 'nothingToCompact'),
   move('context_layered'),
@@ -81,12 +83,14 @@ export const table: readonly Row[] = [
   // settling, 0: the answer is none, or none that can be used
   stop('completed', 'refusal'),
   stop('hook_stopped', 'earlyToolHook'),
+  stop('completed', 'costBeforeAsking'),
   move('fell_back'),
   move('retried'),
   move('pause_resent'),
   move('malformed_reasked'),
   move('thinking_only_reasked'),
-  stop('completed', 'empty'),
+  move('output_reasked'),
+  stop('completed', 'empty', 'invalidOutput'),
   move('max_tokens_lowered'),
   move('thinking_stripped'),
   stop('model_error', 'retriesSpent'),
@@ -124,15 +128,18 @@ export const table: readonly Row[] = [
 
   // advancing
   stop('max_turns'),
+  stop('completed', 'costBeforeTurn'),
   goOn('next_turn'),
 
   // runningStopHooks
   stop('stop_hook_prevented'),
+  stop('completed', 'costBeforeBlock'),
   goOn('stop_hook_blocking'),
   stop('completed', 'stopHookLimit'),
   move('stop_hooks_passed'),
 
   // budgeting
+  stop('completed', 'costBeforeNudge'),
   goOn('token_budget_continuation'),
   stop('completed', 'budgetSpent', 'done'),
 ].flat();

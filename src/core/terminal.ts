@@ -3,6 +3,7 @@ import { hasBudget } from './budget.ts';
 import { dropAttempt } from './answer.ts';
 import { manual, summaryFailed, summaryUnusable } from './compaction-ending.ts';
 import { isShrinking } from './config.ts';
+import { costLimit } from './cost-ending.ts';
 import { isHopeless, isRefilled, needsCompaction } from './context/auto-compact.ts';
 import { hardLimit } from './context/thresholds.ts';
 import { contextSize } from './context/tokens.ts';
@@ -18,6 +19,7 @@ import {
   keepBroken,
   keepLimited,
   modelFailed,
+  outputInvalid,
   outputLimitReached,
   promptBlocked,
   refused,
@@ -88,6 +90,14 @@ export const terminals: { readonly [Name in TerminalName]: Transition } = {
         when: yes,
         set: (state) => complete(state, 'done'),
       }),
+      invalidOutput: arrow({
+        from: ['settling'],
+        on: 'always',
+        to: 'ended',
+        when: (state) => isVerdict(state, 'invalid_output'),
+        set: outputInvalid,
+      }),
+      ...costLimit,
       ...manual.completed,
     },
   },

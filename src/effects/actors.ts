@@ -26,11 +26,11 @@ export interface ActorHost {
 }
 
 function actorOf<Name extends EffectName>(_name: Name, runners: EffectRunners, host: ActorHost) {
-  return fromCallback<LoopEvent, EffectOf<Name>>(({ input, sendBack }) => {
+  return fromCallback<LoopEvent, EffectOf<Name>>(({ input, sendBack, self }) => {
     if (host.mayStart?.() === false) return undefined;
     const controller = new AbortController();
     const effect = input as RunningEffect;
-    const ended = performEffect(runners, effect, ioFor(host, controller.signal, sendBack));
+    const ended = performEffect(runners, effect, { ...ioFor(host, controller.signal, sendBack), actor: self });
     host.track?.(effect, ended);
     return () => controller.abort();
   });

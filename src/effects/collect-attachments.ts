@@ -35,6 +35,8 @@ export interface CollectAttachmentsDeps {
   /** The tools of now; null when they never change. */
   readonly registry: (() => ToolRegistry) | null;
   readonly scaleImage: ScaleImage;
+  /** Waits until the registry is that of now; resolves with notices. Contract: must heed the signal and not reject. */
+  readonly refreshed?: (signal: AbortSignal) => Promise<readonly string[]>;
   /** Longest time for one provider in milliseconds. Default 30,000: the next request waits for it. */
   readonly timeoutMs?: number;
 }
@@ -49,9 +51,11 @@ type Collected = Required<Attached>;
  */
 export function collectAttachments(deps: CollectAttachmentsDeps): EffectRunner<'collectAttachments'> {
   return async (effect, io) => {
+    const waits = deps.refreshed?.(io.signal) ?? [];
     const asked = [...(deps.sources ?? []), ...deps.providers.map(sourceOf)];
     const parts = await Promise.all(asked.map((source) => askSource(source, effect, io, deps)));
     const contextChanges = parts.flatMap((part) => part.contextChanges);
+    const waited = await waits;
     const refreshed = refreshTools(deps, effect.tools);
     if (io.signal.aborted) return;
     io.post({
@@ -59,7 +63,7 @@ export function collectAttachments(deps: CollectAttachmentsDeps): EffectRunner<'
       effectId: effect.id,
       attachments: parts.flatMap((part) => part.messages),
       tools: refreshed.tools,
-      notices: [...parts.flatMap((part) => part.notices), ...refreshed.notices],
+      notices: [...parts.flatMap((part) => part.notices), ...waited, ...refreshed.notices],
       ...(contextChanges.length === 0 ? {} : { contextChanges }),
     });
   };

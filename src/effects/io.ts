@@ -1,4 +1,5 @@
 /** What an effect may use of its host. A host is the chart, `query()`, or anybody's own runtime around `step`. */
+import type { AnyActorRef } from 'xstate';
 import type { Clock } from '../clock.ts';
 import type { EffectName, EffectOf } from '../core/effect.ts';
 import type { LoopEvent } from '../core/event.ts';
@@ -15,6 +16,8 @@ export interface EffectIo {
   readonly clock: Clock;
   /** Aborts when the effect is cancelled. */
   readonly signal: AbortSignal;
+  /** The actor that performs the effect, so that a query inside of it can be its child. Left out outside of the chart. */
+  readonly actor?: AnyActorRef;
 }
 
 /**

@@ -37,6 +37,7 @@ export function runTool(given: RunToolDeps): EffectRunner<'runTool'> {
     const ran = await runPipeline({ toolUseId, name, input, shared: context, decisions }, deps, {
       clock: io.clock,
       signal: io.signal,
+      ...(io.actor === undefined ? {} : { actor: io.actor }),
       progress: progress.show,
       notice: (sentence) => {
         progress.note(sentence);
@@ -66,7 +67,12 @@ function startProgress(effect: EffectOf<'runTool'>, summary: string, io: EffectI
   let since = io.clock.now();
   let waiting: string | null = null;
   let cancelTimer: (() => void) | null = null;
-  const observe = (status: 'started' | 'running' | 'ended', text: string, isError: boolean | null): void => {
+  const observe = (
+    status: 'started' | 'running' | 'ended',
+    text: string,
+    isError: boolean | null,
+    stage?: string,
+  ): void => {
     if (io.signal.aborted) return;
     io.observe({
       type: 'progress',
@@ -76,6 +82,7 @@ function startProgress(effect: EffectOf<'runTool'>, summary: string, io: EffectI
       ms: io.clock.now() - since,
       text: oneLine(text, longestLine),
       isError,
+      ...(stage === undefined ? {} : { stage }),
     });
   };
   const flush = (): void => {
@@ -97,7 +104,7 @@ function startProgress(effect: EffectOf<'runTool'>, summary: string, io: EffectI
     },
     end(outcome) {
       cancelTimer?.();
-      observe('ended', outcomeText(outcome), outcome.isError);
+      observe('ended', outcomeText(outcome), outcome.isError, outcome.stage);
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Performs `summarizeSpan`: the small model summarises a span of the history before it must go. */
-import { collectAnswer } from '../model/collect.ts';
 import type { CallModel } from '../model/transport.ts';
-import { type EffectRunner, unseenCall } from './io.ts';
+import { askSmallModel } from './ask-small-model.ts';
+import type { EffectRunner } from './io.ts';
 
 export interface SummarizeSpanDeps {
   readonly callModel: CallModel;
@@ -10,8 +10,8 @@ export interface SummarizeSpanDeps {
 /** Answers with `span.summarized`; its text is null after any failure, or when the summary is not whole. */
 export function summarizeSpan({ callModel }: SummarizeSpanDeps): EffectRunner<'summarizeSpan'> {
   return async ({ id, request }, io) => {
-    const answer = await collectAnswer(callModel, request, unseenCall('small', io)).catch(() => null);
+    const { answer, usage } = await askSmallModel(callModel, request, io);
     const text = answer?.stopReason === 'end_turn' ? answer.text : null;
-    if (!io.signal.aborted) io.post({ type: 'span.summarized', effectId: id, text });
+    if (!io.signal.aborted) io.post({ type: 'span.summarized', effectId: id, text, usage });
   };
 }

@@ -1,9 +1,9 @@
 /** Performs `summarizeToolUse`: the small model writes one line on the tools of the last turn. */
 import type { EffectOf } from '../core/effect.ts';
 import type { WireRequest } from '../core/wire/request-type.ts';
-import { collectAnswer } from '../model/collect.ts';
 import type { CallModel } from '../model/transport.ts';
-import { type EffectIo, type EffectRunner, unseenCall } from './io.ts';
+import { askSmallModel } from './ask-small-model.ts';
+import type { EffectRunner } from './io.ts';
 
 export interface SummarizeToolUseDeps {
   readonly callModel: CallModel;
@@ -16,23 +16,17 @@ const summaryTokens = 100;
 const mostCharacters = 4_000;
 
 /** Answers with `toolUse.summarized`; its text is null after any failure: a missing line hurts nobody. */
-export function summarizeToolUse(deps: SummarizeToolUseDeps): EffectRunner<'summarizeToolUse'> {
+export function summarizeToolUse({ callModel, smallModel }: SummarizeToolUseDeps): EffectRunner<'summarizeToolUse'> {
   return async (effect, io) => {
-    const text = await summarise(deps, effect, io).catch(() => null);
-    if (!io.signal.aborted) io.post({ type: 'toolUse.summarized', effectId: effect.id, text });
+    const effectId = effect.id;
+    if (smallModel === null) {
+      io.post({ type: 'toolUse.summarized', effectId, text: null });
+      return;
+    }
+    const { answer, usage } = await askSmallModel(callModel, requestFor(smallModel, effect), io);
+    const line = answer?.stopReason === 'end_turn' ? (answer.text.trim().split('\n')[0] ?? '') : '';
+    if (!io.signal.aborted) io.post({ type: 'toolUse.summarized', effectId, text: line === '' ? null : line, usage });
   };
-}
-
-async function summarise(
-  { callModel, smallModel }: SummarizeToolUseDeps,
-  effect: EffectOf<'summarizeToolUse'>,
-  io: EffectIo,
-): Promise<string | null> {
-  if (smallModel === null) return null;
-  const request = requestFor(smallModel, effect);
-  const { text, stopReason } = await collectAnswer(callModel, request, unseenCall('small', io));
-  const line = text.trim().split('\n')[0] ?? '';
-  return stopReason === 'end_turn' && line !== '' ? line : null;
 }
 
 function requestFor(model: string, { messages }: EffectOf<'summarizeToolUse'>): WireRequest {

@@ -1,7 +1,10 @@
 /** Runs the stop hooks and makes one verdict of what they say. */
 import type { AskHook } from '../tools/hook-port.ts';
 import { askHook } from './ask-hook.ts';
-import { type StopHook, type StopView, stopAnswer } from './hook.ts';
+import type { StopHook, StopView } from './hook.ts';
+import { stopAnswer } from './hook-answers.ts';
+import { noticesOf } from './hook-texts.ts';
+import { selectHooks } from './select-hooks.ts';
 
 /** What all stop hooks together say. */
 export interface StopVerdict {
@@ -9,12 +12,13 @@ export interface StopVerdict {
   readonly errors: readonly string[];
   /** Why the query shall end; null: it need not. */
   readonly prevent: string | null;
-  /** Hooks that crashed or hung, one sentence each; they count as a pass. */
+  /** What hooks tell the user, and which crashed or hung; those count as a pass. */
   readonly notices: readonly string[];
 }
 
 /** Asks the hooks side by side; what they say is put together in the order of the list. Never rejects. */
-export async function askStopHooks(hooks: readonly StopHook[], view: StopView, ask: AskHook): Promise<StopVerdict> {
+export async function askStopHooks(all: readonly StopHook[], view: StopView, ask: AskHook): Promise<StopVerdict> {
+  const hooks = selectHooks(all, [view.querySource.replace(/^agent:/, '')]);
   const replies = await Promise.all(
     hooks.map((hook) => askHook(hook, (signal) => hook.run({ ...view }, signal), stopAnswer, ask)),
   );
@@ -25,6 +29,7 @@ export async function askStopHooks(hooks: readonly StopHook[], view: StopView, a
     const { name } = hooks[index]!;
     if (reply.type === 'broken') notices.push(`The stop hook ${name} ${reply.why}`);
     if (reply.type !== 'answer') continue;
+    notices.push(...noticesOf('stop', name, reply.answer?.notices));
     errors.push(...(reply.answer?.block ?? []).map((error) => blockReason(name, error)));
     prevent ??= preventReason(name, reply.answer?.prevent);
   }

@@ -9,18 +9,10 @@ import type {
   ToolResultView,
 } from '../tools/hook-port.ts';
 import { askHook } from './ask-hook.ts';
-import {
-  type Hooks,
-  type PostToolUseAnswer,
-  type PostToolUseHook,
-  postToolUseAnswer,
-  type PreToolUseAnswer,
-  type PreToolUseHook,
-  preToolUseAnswer,
-} from './hook.ts';
-
-/** Longest text of a hook that the model is shown, in characters (the limit that coding agents document). */
-const longestContext = 10_000;
+import type { Hooks, PostToolUseAnswer, PostToolUseHook, PreToolUseAnswer, PreToolUseHook } from './hook.ts';
+import { postToolUseAnswer, preToolUseAnswer } from './hook-answers.ts';
+import { addContext, noticesOf } from './hook-texts.ts';
+import { selectHooks } from './select-hooks.ts';
 
 const strength = { pass: 0, allow: 1, unsure: 2, ask: 3, deny: 4 } as const;
 
@@ -28,42 +20,54 @@ const strength = { pass: 0, allow: 1, unsure: 2, ask: 3, deny: 4 } as const;
 export function createToolHooks(hooks: Pick<Hooks, 'preToolUse' | 'postToolUse'>): ToolHooks {
   return {
     preToolUse(names) {
-      const wanted = hooksFor(hooks.preToolUse, names);
+      const wanted = selectHooks(hooks.preToolUse, names);
       return wanted.length === 0 ? null : (call, ask) => runPreToolUseHooks(wanted, call, ask);
     },
     postToolUse(names) {
-      const wanted = hooksFor(hooks.postToolUse, names);
+      const wanted = selectHooks(hooks.postToolUse, names);
       return wanted.length === 0 ? null : (call, ask) => runPostToolUseHooks(wanted, call, ask);
     },
   };
 }
 
-/** The hooks of a list that want to be asked about a tool. */
-function hooksFor<Hook extends { readonly tools?: readonly string[] }>(
-  hooks: readonly Hook[],
-  names: readonly string[],
-): readonly Hook[] {
-  return hooks.filter((hook) => hook.tools === undefined || hook.tools.some((name) => names.includes(name)));
-}
-
-/** Asks the hooks one after another, each about the input as the ones before it left it; a denial or a stop ends the round. */
+/**
+ * Asks the hooks one after another, each about the input as the ones before it left it, those that are asked side by side
+ * as one; a denial or a stop ends the round.
+ */
 async function runPreToolUseHooks(
   hooks: readonly PreToolUseHook[],
   call: ToolCallView,
   ask: AskHook,
 ): Promise<PreToolUseVerdict | null> {
   let verdict: PreToolUseVerdict = nothingSaid;
-  for (const hook of hooks) {
-    const view = { ...call, input: structuredClone(verdict.input ?? call.input) };
-    const reply = await askHook(hook, (signal) => hook.run(view, signal), preToolUseAnswer, ask);
-    if (reply.type === 'aborted') return null;
-    verdict =
-      reply.type === 'broken'
-        ? addUnsure(verdict, hook.name, reply.why)
-        : addAnswer(verdict, hook.name, reply.answer ?? {});
+  for (const batch of batchesOf(hooks)) {
+    const input = verdict.input ?? call.input;
+    const replies = await Promise.all(
+      batch.map((hook) => {
+        const view = { ...call, input: structuredClone(input) };
+        return askHook(hook, (signal) => hook.run(view, signal), preToolUseAnswer, ask);
+      }),
+    );
+    for (const [index, reply] of replies.entries()) {
+      const { name } = batch[index]!;
+      if (reply.type === 'aborted') return null;
+      verdict =
+        reply.type === 'broken' ? addUnsure(verdict, name, reply.why) : addAnswer(verdict, name, reply.answer ?? {});
+    }
     if (verdict.behavior === 'deny' || verdict.stop !== null) return verdict;
   }
   return verdict;
+}
+
+/** Neighbours that are asked side by side are one batch, every other hook is one by itself. */
+function batchesOf(hooks: readonly PreToolUseHook[]): readonly (readonly PreToolUseHook[])[] {
+  const batches: PreToolUseHook[][] = [];
+  for (const hook of hooks) {
+    const last = batches.at(-1);
+    if (hook.sideBySide === true && last?.[0]?.sideBySide === true) last.push(hook);
+    else batches.push([hook]);
+  }
+  return batches;
 }
 
 const nothingSaid: PreToolUseVerdict = {
@@ -87,7 +91,8 @@ function addAnswer(verdict: PreToolUseVerdict, name: string, answer: PreToolUseA
   return {
     ...decided,
     contexts: addContext(decided.contexts, 'PreToolUse', name, answer.context),
-    stop: answer.stop === undefined ? decided.stop : stopReason(name, answer.stop),
+    stop: decided.stop ?? (answer.stop === undefined ? null : stopReason(name, answer.stop)),
+    notices: [...decided.notices, ...noticesOf('PreToolUse', name, answer.notices)],
   };
 }
 
@@ -106,16 +111,6 @@ function strengthen(
   return strength[behavior] > strength[verdict.behavior] ? { ...verdict, behavior, by, reason } : verdict;
 }
 
-function addContext(
-  contexts: readonly string[],
-  kind: string,
-  name: string,
-  context: string | undefined,
-): readonly string[] {
-  if (context === undefined || context.trim() === '') return contexts;
-  return [...contexts, `${kind} hook ${name}: ${context.slice(0, longestContext).toWellFormed()}`];
-}
-
 function stopReason(name: string, reason: string): string {
   return reason.trim() === '' ? `The hook ${name} stopped the loop.` : reason.toWellFormed();
 }
@@ -132,7 +127,7 @@ async function runPostToolUseHooks(
       return askHook(hook, (signal) => hook.run(view, signal), postToolUseAnswer, ask);
     }),
   );
-  let verdict: PostToolUseVerdict = { contexts: [], stop: null, broken: [] };
+  let verdict: PostToolUseVerdict = { contexts: [], stop: null, output: null, broken: [], notices: [] };
   for (const [index, reply] of replies.entries()) {
     const { name } = hooks[index]!;
     if (reply.type === 'aborted') return null;
@@ -147,5 +142,7 @@ function addPostAnswer(verdict: PostToolUseVerdict, name: string, answer: PostTo
     ...verdict,
     contexts: addContext(verdict.contexts, 'PostToolUse', name, answer.context),
     stop: verdict.stop ?? (answer.stop === undefined ? null : stopReason(name, answer.stop)),
+    output: answer.output?.toWellFormed() ?? verdict.output,
+    notices: [...verdict.notices, ...noticesOf('PostToolUse', name, answer.notices)],
   };
 }

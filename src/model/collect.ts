@@ -14,18 +14,31 @@ export interface WholeAnswer {
   readonly usage: Usage;
 }
 
-/** Reads an answer to its end. Throws what the caller of the model throws. */
-export async function collectAnswer(callModel: CallModel, request: WireRequest, io: CallIo): Promise<WholeAnswer> {
+/**
+ * Reads an answer to its end. Throws what the caller of the model throws.
+ *
+ * @param onUsage told what was reported when the answer ends, whole or not.
+ */
+export async function collectAnswer(
+  callModel: CallModel,
+  request: WireRequest,
+  io: CallIo,
+  onUsage: (usage: Usage) => void = () => {},
+): Promise<WholeAnswer> {
   const accumulator = new Accumulator();
   const texts: string[] = [];
   let compaction: CompactionBlock | null = null;
-  for await (const event of callModel(request, io)) {
-    const { whole } = accumulator.take(event);
-    for (const { block } of whole) {
-      if (block.type === 'text') texts.push(block.text);
-      if (block.type === 'compaction') compaction = block;
+  try {
+    for await (const event of callModel(request, io)) {
+      const { whole } = accumulator.take(event);
+      for (const { block } of whole) {
+        if (block.type === 'text') texts.push(block.text);
+        if (block.type === 'compaction') compaction = block;
+      }
+      if (accumulator.isStopped) break;
     }
-    if (accumulator.isStopped) break;
+  } finally {
+    onUsage(accumulator.usage);
   }
   const { isStopped, stopReason, usage } = accumulator;
   return { text: texts.join('\n'), block: compaction, stopReason: isStopped ? stopReason : null, usage };

@@ -40,7 +40,9 @@ async function limitsOf(client: () => Anthropic, model: string, signal?: AbortSi
     if (contextWindow !== null && maxOutput !== null && contextWindow > 0 && maxOutput > 0) {
       // Servers that are not the API's own leave out what they do not know.
       const onDemandCompaction = capabilities?.compaction?.summarize?.supported === true;
-      return { contextWindow, maxOutput, onDemandCompaction };
+      const supported = capabilities?.structured_outputs?.supported;
+      const said = typeof supported === 'boolean' ? { structuredOutputs: supported } : {};
+      return { contextWindow, maxOutput, onDemandCompaction, ...said };
     }
   } catch {
     // Many servers do not know this route; what is wrong with the connection will show at the first request.

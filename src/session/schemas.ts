@@ -1,7 +1,9 @@
 /** What comes back from a disk or a caller is checked before the loop believes it. */
 import { z } from 'zod';
+import type { ModelLimits } from '../core/config.ts';
 import type { EventType } from '../core/event.ts';
 import type { Message, Origin } from '../core/message.ts';
+import type { SessionFacts, SessionFigure } from '../core/session-facts.ts';
 import { stateVersion } from '../core/state.ts';
 import type { RecordedQuery } from './journal.ts';
 
@@ -11,6 +13,7 @@ const origins: { readonly [Name in Origin]: Name } = {
   summary: 'summary',
   continue_request: 'continue_request',
   stop_hook: 'stop_hook',
+  output_mismatch: 'output_mismatch',
   budget_nudge: 'budget_nudge',
   interruption: 'interruption',
   attachment: 'attachment',
@@ -72,6 +75,33 @@ const recordedQuery = z.looseObject({
   events: z.array(z.looseObject({ type: z.enum(eventTypes) })),
 });
 
+const tokens = z.int().nonnegative();
+
+/** One schema for each member of a type, so that a member which the type gains is not refused here. */
+type MembersOf<T> = { readonly [Key in keyof Required<T>]: z.ZodType };
+
+const sessionFigure = {
+  tokens,
+  messages: z.int().positive(),
+  lastId: z.string(),
+  estimate: tokens,
+} satisfies MembersOf<SessionFigure>;
+
+const modelLimits = {
+  contextWindow: z.int().positive(),
+  maxOutput: z.int().positive(),
+  onDemandCompaction: z.boolean().optional(),
+  structuredOutputs: z.boolean().optional(),
+} satisfies MembersOf<ModelLimits>;
+
+const sessionFacts = z.strictObject({
+  prefixHash: z.string().nullable(),
+  model: z.string().nullable(),
+  measured: z.strictObject(sessionFigure).nullable(),
+  tokenRatio: z.number().positive(),
+  limits: z.strictObject(modelLimits).nullable(),
+} satisfies MembersOf<SessionFacts>);
+
 /**
  * Checks messages of the loop.
  *
@@ -80,6 +110,15 @@ const recordedQuery = z.looseObject({
 export function checkMessages(messages: readonly Message[]): void {
   const hint = 'Messages in the form of the API go through ingestMessages() first';
   check(z.array(message), messages, 'messages', hint);
+}
+
+/**
+ * Checks the facts of a session.
+ *
+ * @throws TypeError with one sentence that names the place.
+ */
+export function checkSession(facts: SessionFacts): void {
+  check(sessionFacts, facts, 'session', 'It must be what sessionFacts() or ingestSession() gave, as it was');
 }
 
 /**

@@ -7,7 +7,7 @@ import { type Failure, type FailureClass, failureOf } from '../core/failure.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { AssistantBlock, Usage } from '../core/message.ts';
 import { phaseEffectId, runningTools } from '../core/running.ts';
-import type { LoopState, ToolOutcome, Unfinished } from '../core/state.ts';
+import type { LoopState, OutputVerdict, ToolOutcome, Unfinished } from '../core/state.ts';
 import { type Choose, often, pick } from './choose.ts';
 
 const failureClasses: readonly [FailureClass, ...FailureClass[]] = [
@@ -65,6 +65,7 @@ export function adversaryEvent(state: LoopState, choose: Choose, options: Advers
       type: 'toolUse.summarized',
       effectId: state.carried.pendingToolUseSummary.effectId,
       text: pick(choose, ['Read it', null]),
+      usage: { input: 900, output: 9, cacheRead: 0, cacheCreation: 0 },
     };
   }
   if (oddity === 20) return { type: 'query.resumed' };
@@ -121,7 +122,16 @@ function modelEvent(state: LoopState, effectId: string, choose: Choose): LoopEve
       usage: usage(state, choose),
     };
   if (choose(30) === 29) return { type: 'context.cleared', effectId, cleared: choose(900), input: choose(900) };
-  return { type: 'model.answered', effectId, stopReason: stopReason(state, choose), usage: usage(state, choose) };
+  const used = usage(state, choose);
+  return { type: 'model.answered', effectId, stopReason: stopReason(state, choose), usage: used, ...checked(used) };
+}
+
+/** What the check of the answer said, or that nobody checked it; no choice of its own, as below. */
+function checked({ output }: Usage): { output?: OutputVerdict } {
+  if (output % 3 === 0) return {};
+  return {
+    output: output % 3 === 1 ? { type: 'fits', value: { sum: output } } : { type: 'mismatch', error: 'no sum' },
+  };
 }
 
 /** Mostly the one that fits the blocks, since a run of nothing but nonsense ends at once. */

@@ -1,11 +1,13 @@
 /** What a query may not leave behind: timers, abort listeners, child processes. */
 import { getEventListeners } from 'node:events';
-import type { Hooks } from '../hooks/hook.ts';
+import { type Hooks, noHooks } from '../hooks/hook.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 
 /** How often a process that was killed is looked for again before it counts as left behind. */
 const looks = 15;
+/** Signals that are looked at in the end; more than any query has at work at once. */
+const mostSignals = 1_000;
 
 /** Learns of every signal that a query hands out, and says what is left on them when it is over. */
 export class Leftovers {
@@ -20,7 +22,16 @@ export class Leftovers {
 
   /** Looks at a signal when the query is over. `name` says whose it is. */
   watch(signal: AbortSignal | null | undefined, name: string): void {
-    if (signal !== null && signal !== undefined) this.#signals.set(signal, name);
+    if (signal === null || signal === undefined) return;
+    this.#signals.set(signal, name);
+    if (this.#signals.size > mostSignals) this.#forgetOld();
+  }
+
+  /** Of a long session the older half is forgotten where nothing is left: those calls ended long ago. */
+  #forgetOld(): void {
+    for (const signal of [...this.#signals.keys()].slice(0, mostSignals / 2)) {
+      if (getEventListeners(signal, 'abort').length === 0) this.#signals.delete(signal);
+    }
   }
 
   /** The same `fetch`, its signals watched. */
@@ -44,21 +55,20 @@ export class Leftovers {
   }
 
   /** The same hooks, their signals watched. */
-  watchHooks({ preToolUse = [], postToolUse = [], stop = [] }: Partial<Hooks>): Hooks {
-    const watch = (signal: AbortSignal, name: string): AbortSignal => {
-      this.watch(signal, `the hook ${name}`);
-      return signal;
-    };
+  watchHooks(hooks: Partial<Hooks>): Hooks {
+    const watched = Object.entries(hooks).map(([kind, list]) => [kind, list.map((hook) => this.#watchHook(hook))]);
+    return { ...noHooks, ...Object.fromEntries(watched) } as Hooks;
+  }
+
+  /** A hook of any kind: what it is asked about passes through. */
+  #watchHook(hook: Hooks[keyof Hooks][number]): unknown {
+    const run = hook.run as (view: unknown, signal: AbortSignal) => unknown;
     return {
-      preToolUse: preToolUse.map((hook) => ({
-        ...hook,
-        run: (call, signal) => hook.run(call, watch(signal, hook.name)),
-      })),
-      postToolUse: postToolUse.map((hook) => ({
-        ...hook,
-        run: (call, signal) => hook.run(call, watch(signal, hook.name)),
-      })),
-      stop: stop.map((hook) => ({ ...hook, run: (view, signal) => hook.run(view, watch(signal, hook.name)) })),
+      ...hook,
+      run: (view: unknown, signal: AbortSignal) => {
+        this.watch(signal, `the hook ${hook.name}`);
+        return run(view, signal);
+      },
     };
   }
 

@@ -23,6 +23,15 @@ const models: readonly [Config, ...Config[]] = [
   { fallbackModels: ['second', 'third'] },
 ];
 
+const price = { input: 10, output: 100 };
+/** A cap that some answers reach. */
+const capped: Config = {
+  maxCost: 0.05,
+  prices: Object.fromEntries(
+    ['scripted-model', 'scripted-small', 'second', 'third', 'claude-sonnet-5-5'].map((name) => [name, price]),
+  ),
+};
+
 /** What is not drawn keeps its default, so that files stay short. */
 function randomConfig(choose: Choose): Config {
   return {
@@ -31,6 +40,7 @@ function randomConfig(choose: Choose): Config {
     ...pick<Config>(choose, [{}, { thinking: true }, { thinking: 2_048 }]),
     ...pick<Config>(choose, [{}, {}, { tokenBudget: 500 }, { tokenBudget: 5_000 }]),
     ...pick<Config>(choose, [{}, {}, { taskBudget: 20_000 }]),
+    ...pick<Config>(choose, [{}, {}, { promptBudget: true }, { outputSchema: { type: 'string' } }, capped]),
     ...pick<Config>(choose, [{}, { autoCompact: false }]),
     ...pick<Config>(choose, [{}, { reactiveCompact: false }]),
     ...pick<Config>(choose, [{}, {}, { snip: true }]),

@@ -9,7 +9,8 @@ const milliseconds = z.number().nonnegative();
 const json = z.json();
 const object = z.record(z.string(), json);
 
-const usage = z.strictObject({
+/** Figures of an answer, in the short form. */
+export const usageSchema = z.strictObject({
   input: z.number().optional(),
   output: z.number().optional(),
   cacheRead: z.number().optional(),
@@ -36,7 +37,7 @@ const streamItem = z.union([
   /** The API's own summary, for a request that asks for a compaction. */
   z.strictObject({ compaction: text }),
   z.strictObject({ message: text }),
-  z.strictObject({ usage }),
+  z.strictObject({ usage: usageSchema }),
   z.strictObject({ blockStop: count }),
   z.strictObject({ wait: milliseconds }),
   z.strictObject({ ping: z.literal(true) }),
@@ -52,7 +53,7 @@ const times = { times: z.int().positive().optional(), repeat: z.boolean().option
 /** Above so many tokens the input is refused as too long, and the entry stays. */
 const picky = { tooLongOver: count.optional() };
 
-const streamEntry = z.strictObject({ stream: z.array(streamItem), usage: usage.optional(), ...picky, ...times });
+const streamEntry = z.strictObject({ stream: z.array(streamItem), usage: usageSchema.optional(), ...picky, ...times });
 
 const errorEntry = z.strictObject({
   status: z.int().min(300).max(599),
@@ -70,7 +71,7 @@ const rawEntry = z.strictObject({
   ...times,
 });
 
-const textEntry = z.strictObject({ text, stop: text.optional(), usage: usage.optional(), ...picky, ...times });
+const textEntry = z.strictObject({ text, stop: text.optional(), usage: usageSchema.optional(), ...picky, ...times });
 
 /** What the scripted model answers to one request. */
 export const modelEntrySchema = z.union([streamEntry, errorEntry, rawEntry, textEntry]);
@@ -153,6 +154,8 @@ const followUp = z.union([
 const storedMessage = z.looseObject({
   role: z.enum(['user', 'assistant']),
   content: z.union([text, z.array(looseBlock)]),
+  /** What the answer reported when it was stored: as the API writes it, or in the short form of an answer's `usage`. */
+  usage: z.json().optional(),
 });
 
 /** The whole file. */
@@ -190,7 +193,7 @@ export type ModelEntry = z.output<typeof modelEntrySchema>;
 /** One step of a stream. */
 export type StreamItem = z.output<typeof streamItem>;
 /** Figures that an answer reports. */
-export type ScriptedUsage = z.output<typeof usage>;
+export type ScriptedUsage = z.output<typeof usageSchema>;
 
 /** A file that is no scenario: the sentence names the file, the place and what is expected there. */
 export class ScenarioError extends Error {

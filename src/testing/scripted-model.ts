@@ -47,6 +47,8 @@ export interface ScriptedModelOptions {
   readonly purposeOf?: (request: ScriptedRequest) => CallPurpose;
   /** Names that `GET /v1/models` lists; each name can be asked for. Default `scripted-model`. */
   readonly models?: readonly string[];
+  /** `counts`: no request is kept. Default `all`. */
+  readonly keep?: 'all' | 'counts';
 }
 
 /** A request as it came. */
@@ -75,12 +77,14 @@ export interface ScriptedRequest {
 
 /** Follows its script; ask it through `scriptedFetch` or `listen`. */
 export class ScriptedModel {
+  /** Every request as it came; none when the options keep counts alone. */
   readonly requests: RecordedRequest[] = [];
   /** What no run may do: requests that the API would refuse for their form, and requests that no script foresaw. */
   readonly violations: string[] = [];
   readonly #options: ScriptedModelOptions;
   readonly #lists: Readonly<Record<CallPurpose, Script>>;
   #answers = 0;
+  #recorded = 0;
   /** Purposes whose newest answer since the last user message ended in `pause_turn`: it may be sent back. */
   readonly #paused = new Set<CallPurpose>();
   /** Bodies that were answered with a 400: none of them may come again. */
@@ -157,7 +161,7 @@ export class ScriptedModel {
   /** What was wrong with a request is wrong with the same request. */
   #watchRefused(body: string, status: number): void {
     if (this.#refused.has(body)) {
-      this.violations.push(`request ${this.requests.length}: the same body was refused with a 400 before.`);
+      this.violations.push(`request ${this.#recorded}: the same body was refused with a 400 before.`);
     }
     if (status === 400) this.#refused.add(body);
   }
@@ -170,7 +174,8 @@ export class ScriptedModel {
     const violations = validateRequest(body, facts);
     const { model, max_tokens: maxTokens, messages } = body;
     const recorded = { purpose, model, maxTokens, messages, estimate, edits, body, violations };
-    this.requests.push(recorded);
+    this.#recorded += 1;
+    if (this.#options.keep !== 'counts') this.requests.push(recorded);
     return recorded;
   }
 
@@ -180,7 +185,7 @@ export class ScriptedModel {
     // A request that is too large, in tokens or in pixels, is no fault of the loop: the loop must cope with the refusal.
     const ofForm = violations.filter(({ rule }) => rule !== 'window' && !rule.startsWith('image_'));
     for (const { path, message } of ofForm) {
-      this.violations.push(`request ${this.requests.length}, ${path}: ${message}`);
+      this.violations.push(`request ${this.#recorded}, ${path}: ${message}`);
     }
     if (ofForm[0] !== undefined) return invalidRequest(refusalText(ofForm[0], body, maxOutput));
     if (estimate > contextWindow) return invalidRequest(tooLongText(estimate, contextWindow));
@@ -217,7 +222,7 @@ export class ScriptedModel {
     if (end !== null && 'error' in end && !isStreamed(request.body)) {
       return errorAnswer(statusOfError(end.error), end.error, end.message ?? end.error);
     }
-    const id = `msg_${this.requests.length}`;
+    const id = `msg_${this.#recorded}`;
     const { model, estimate: inputTokens, edits } = request;
     const script = { id, model, items, usage, inputTokens, edits };
     return this.#streamed(request, (signal) => streamChunks(script, this.#options.clock, signal));

@@ -1,4 +1,5 @@
 /** Runs a scenario through the real engine in virtual time: same file, same seed, same bytes. */
+import { setImmediate } from 'node:timers/promises';
 import { bound } from '../core/bound.ts';
 import { runningTools } from '../core/running.ts';
 import type { LoopEvent } from '../core/event.ts';
@@ -6,13 +7,14 @@ import type { Emitted } from '../core/output.ts';
 import { sessionFacts } from '../core/session-facts.ts';
 import type { ContinueName, LoopState, Terminal } from '../core/state.ts';
 import { watchPath } from '../inspect/watch-path.ts';
-import type { QueryOptions } from '../prepare.ts';
+import type { QueryOptions } from '../query-options.ts';
 import { type Query, query } from '../query.ts';
 import { memoryJournal, type RecordedQuery, replay } from '../session/journal.ts';
+import { foldingJournal } from './folding-journal.ts';
 import { Leftovers } from './leftovers.ts';
 import { brokenLaws } from './run-laws.ts';
 import type { Scenario } from './scenario.ts';
-import { scenarioHistory, scenarioPrompt, scenarioStaged } from './scenario-history.ts';
+import { scenarioHistory, scenarioPrompt, scenarioSession, scenarioStaged } from './scenario-history.ts';
 import type { SimulationProbe } from './scenario-tools.ts';
 import { ScenarioUser } from './scenario-user.ts';
 import type { ScriptedModel } from './scripted-model.ts';
@@ -54,6 +56,8 @@ class Simulation {
   readonly #user: ScenarioUser;
   readonly #options: QueryOptions;
   readonly #transitions: ContinueName[] = [];
+  readonly #keepsAll: boolean;
+  #announced = 0;
   readonly #events: { index: number; type: LoopEvent['type']; phase: string }[] = [];
   readonly #emitted: Emitted[] = [];
   readonly #terminals: Terminal[] = [];
@@ -67,11 +71,12 @@ class Simulation {
   readonly journals: RecordedQuery[] = [];
   #queries = 0;
 
-  constructor(scenario: Scenario, { query: own = {}, time = 'virtual' }: SimulationOptions) {
+  constructor(scenario: Scenario, { query: own = {}, time = 'virtual', keep = 'all' }: SimulationOptions) {
     this.#scenario = scenario;
+    this.#keepsAll = keep === 'all';
     this.#time = time === 'virtual' ? virtualTime() : realTime();
     this.#leftovers = new Leftovers(this.#time);
-    this.#model = scenarioModel(scenario, this.#time);
+    this.#model = scenarioModel(scenario, this.#time, keep);
     this.#user = new ScenarioUser(scenario.user ?? [], this.#time.clock, () => this.#query);
     const options = simulatedOptions(scenario, own, {
       time: this.#time,
@@ -95,6 +100,7 @@ class Simulation {
       ...(prompt === undefined ? {} : { prompt: scenarioPrompt(prompt) }),
       ...asked(compact),
       messages: history,
+      session: scenarioSession(this.#scenario, 'scripted-model'),
       staged: scenarioStaged(this.#scenario, history),
     });
     for (const next of then) {
@@ -137,7 +143,7 @@ class Simulation {
   async #runQuery(options: QueryOptions): Promise<void> {
     this.#queries += 1;
     this.#model.forgetRefused();
-    const journal = memoryJournal();
+    const journal = this.#journal();
     const seed = seedOf(this.#scenario.seed ?? 1, this.#queries);
     // A resumed query goes on counting where its journal was cut.
     const earlier = options.resume?.events.length ?? 0;
@@ -161,9 +167,15 @@ class Simulation {
     this.#user.queryEnded();
     const recorded = journal.recorded();
     this.#recorded = recorded === null ? null : withEarlier(options.resume, recorded);
-    if (this.#recorded !== null) this.journals.push(this.#recorded);
+    if (this.#recorded !== null && this.#keepsAll) this.journals.push(this.#recorded);
     this.#checkLaws(started);
     for (const left of await this.#leftovers.found(isGone)) this.#violate(left);
+  }
+
+  /** A journal that is cut somewhere is kept whole. */
+  #journal(): ReturnType<typeof memoryJournal> | ReturnType<typeof foldingJournal> {
+    const isCut = this.#scenario.then?.some((next) => 'resume' in next) ?? false;
+    return this.#keepsAll || isCut ? memoryJournal() : foldingJournal();
   }
 
   /** A signal that nobody aborts: the query must leave no listener on it. */
@@ -177,8 +189,16 @@ class Simulation {
     for (;;) {
       const { done, value } = await started.next();
       if (done === true) return value ?? null;
-      if (value.type !== 'delta' && value.type !== 'progress') this.#emitted.push(value);
+      if (this.#keeps(value)) this.#emitted.push(value);
+      // A run that never waits is one job of the machine, and what weak references name is not freed before its end.
+      if (!this.#keepsAll && value.type === 'assistant') await setImmediate();
     }
+  }
+
+  /** Fragments are never kept; errors and tombstones always, since laws count them. */
+  #keeps({ type }: Emitted): boolean {
+    if (type === 'error' || type === 'tombstone') return true;
+    return this.#keepsAll && type !== 'delta' && type !== 'progress';
   }
 
   #beforeEvent(index: number, event: LoopEvent, state: LoopState): void {
@@ -186,11 +206,12 @@ class Simulation {
       void this.#query?.return();
       return;
     }
-    const told = this.#events.length;
+    const told = this.#announced;
     if (this.#queries === 1) this.#user.beforeEvent(index);
     // What the user did came before this event, which is announced again unless the query is over.
-    if (this.#events.length > told) return;
-    this.#events.push({ index, type: event.type, phase: state.phase });
+    if (this.#announced > told) return;
+    this.#announced += 1;
+    if (this.#keepsAll) this.#events.push({ index, type: event.type, phase: state.phase });
   }
 
   #continues(name: ContinueName): void {

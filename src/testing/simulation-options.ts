@@ -1,5 +1,5 @@
 /** From a scenario to the options of its queries. */
-import type { QueryOptions } from '../prepare.ts';
+import type { QueryOptions } from '../query-options.ts';
 import { createMemoryStore } from '../tools/result-store.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { Scenario } from './scenario.ts';
@@ -18,6 +18,7 @@ export type SimulatedQueryOptions = Partial<
   Pick<
     QueryOptions,
     | 'tools'
+    | 'agents'
     | 'cwd'
     | 'additionalRoots'
     | 'rules'
@@ -41,6 +42,11 @@ export interface SimulationOptions {
    * tools that read files or start processes. Default `virtual`.
    */
   readonly time?: 'virtual' | 'real';
+  /**
+   * `counts`: the result holds no events, no requests and of what was emitted only errors and tombstones, and no journal is
+   * kept, so that a session of any length runs in bounded memory. All laws are checked all the same. Default `all`.
+   */
+  readonly keep?: 'all' | 'counts';
 }
 
 interface ModelLimits {
@@ -54,7 +60,11 @@ function limitsOf({ config }: Scenario): ModelLimits {
 }
 
 /** The scripted model of a scenario. */
-export function scenarioModel(scenario: Scenario, { clock }: SimulatedTime): ScriptedModel {
+export function scenarioModel(
+  scenario: Scenario,
+  { clock }: SimulatedTime,
+  keep: NonNullable<SimulationOptions['keep']>,
+): ScriptedModel {
   const { contextWindow, modelMaxOutput } = limitsOf(scenario);
   return new ScriptedModel({
     model: scenario.model,
@@ -62,6 +72,7 @@ export function scenarioModel(scenario: Scenario, { clock }: SimulatedTime): Scr
     small: scenario.small ?? [],
     limits: { contextWindow, maxOutput: modelMaxOutput },
     clock,
+    keep,
     profile: scenario.config?.profile ?? 'anthropic',
     systemTokens: scenario.config?.systemTokens ?? 0,
   });

@@ -30,6 +30,7 @@ const recorded = z.object({
 export function viewOf(scope: CallScope, input: JsonObject): ToolCallView {
   const { call, tool, deps } = scope;
   return {
+    sessionId: call.shared.queryTracking.chainId,
     toolUseId: call.toolUseId,
     toolName: tool.name,
     input,

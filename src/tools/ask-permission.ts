@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { JsonObject } from '../core/json.ts';
 import type { ToolOutcome } from '../core/state.ts';
 import type { ContextChange } from '../core/tools/context.ts';
-import type { HookedInput } from './ask-hooks.ts';
+import { type HookedInput, viewOf } from './ask-hooks.ts';
+import { commandTarget } from './command-target.ts';
 import { abortedOutcome, allRules, type CallScope, guard, type Step } from './call.ts';
 import { hashInput } from './hash.ts';
 import type { PreToolUseVerdict } from './hook-port.ts';
@@ -12,10 +13,11 @@ import { realPathOf } from './paths.ts';
 import { decisionOf, plainAnswer, type RecordedAnswer, recallAnswer, userAnswer } from './permission-answer.ts';
 import { type RuleSubject, ruleNames } from './permission-rules.ts';
 import { type Decider, judgePermission, type PermissionVerdict } from './permissions.ts';
-import { askUser, suggestRules } from './prompt.ts';
+import { askUser } from './prompt.ts';
 import { type ReadInput, readInput } from './read-input.ts';
 import { says } from './registry.ts';
 import type { Settled } from './settle.ts';
+import { suggestRules } from './suggest-rules.ts';
 import type { PermissionOpinion, PermissionTarget } from './tool.ts';
 
 /** A call that may run. */
@@ -101,7 +103,8 @@ async function judge(
     // A denial has ended the call before.
     hook: hook === 'deny' ? 'ask' : hook,
     hookReason: hooks?.reason ?? null,
-    readOnly: says(tool.isReadOnly, input.parsed),
+    // A sub-agent changes nothing by itself: its calls are judged one by one, in a mode no wider than this one.
+    readOnly: says(tool.isReadOnly, input.parsed) || says(tool.startsAgent, input.parsed),
     edit: says(tool.isEdit, input.parsed),
   });
   return { input, subject, verdict, outside: opinion.behavior === 'ask' };
@@ -116,8 +119,13 @@ async function answerOf(scope: CallScope, judged: Judged): Promise<RecordedAnswe
     return plainAnswer('deny', 'mode', `${reason} The mode dontAsk denies what would have to be asked.`);
   }
   const { canUseTool } = scope.deps;
-  if (canUseTool === null) return plainAnswer('deny', 'nobody', `${reason} Nobody is there to ask.`);
-  const suggestions = suggestRules(scope.tool.name, subject);
+  if (canUseTool === null) {
+    const where = scope.call.shared.permissionMode === 'bubble' ? 'above ' : '';
+    return plainAnswer('deny', 'nobody', `${reason} Nobody ${where}is there to ask.`);
+  }
+  scope.deps.asking?.(viewOf(scope, input.json));
+  const { permissionMode } = scope.call.shared;
+  const suggestions = suggestRules(scope.tool.name, subject, allRules(scope.deps, scope.call), permissionMode);
   const asked = await askUser(scope, canUseTool, input.json, { reason, summary: summaryOf(scope, input), suggestions });
   if (asked === null) return null;
   if ('failed' in asked) return plainAnswer('deny', 'nobody', `${reason} But ${asked.failed}`);
@@ -169,6 +177,10 @@ async function subjectOf(scope: CallScope, input: ReadInput): Promise<RuleSubjec
   const { tool, deps } = scope;
   const target = targetOf(scope, input);
   const common = { names: ruleNames(tool), cwd: deps.cwd };
+  if (target.type === 'command') {
+    const place = { cwd: deps.cwd, roots: deps.roots, realPath: realPathOrItself };
+    return { ...common, target: await commandTarget(target.command, place) };
+  }
   if (target.type !== 'paths') return { ...common, target };
   const paths = await Promise.all(target.paths.map(async (path) => [path, await realPathOrItself(path)]));
   return { ...common, target: { type: 'paths', paths } };

@@ -1,11 +1,12 @@
 /** One tool call on its way through the pipeline: what comes with it, and what it may use. */
+import type { AnyActorRef } from 'xstate';
 import type { Clock } from '../clock.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { ToolDecision, ToolOutcome } from '../core/state.ts';
 import type { PermissionRule, ToolUseContext } from '../core/tools/context.ts';
 import type { CanUseTool } from './can-use-tool.ts';
 import type { FileContents } from './file-contents.ts';
-import type { AskHook, ToolHooks } from './hook-port.ts';
+import type { AskHook, ToolCallView, ToolHooks } from './hook-port.ts';
 import { errorOutcome } from './outcome.ts';
 import { hiddenBy, ruleNames } from './permission-rules.ts';
 import type { ToolRegistry } from './registry.ts';
@@ -35,6 +36,8 @@ export interface PipelineDeps {
   readonly contents?: FileContents;
   /** A cancelled tool may clean up for so many milliseconds before it is left behind. Default 5,000. */
   readonly abortGraceMs?: number;
+  /** Told right before the user is asked about a call. Contract: must not throw. Default: nobody. */
+  readonly asking?: (call: ToolCallView) => void;
   /** Told of what nobody waits for any more: a late result of a tool that was left behind. Default: nobody. */
   readonly log?: (sentence: string) => void;
 }
@@ -53,6 +56,8 @@ export interface ToolCall {
 export interface CallIo {
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** The actor that runs the call; left out outside of the chart. */
+  readonly actor?: AnyActorRef;
   /** Newest output of the tool. */
   readonly progress: (text: string) => void;
   /** A hook or a permission decided; told before the tool runs. */
@@ -91,6 +96,7 @@ export function scopeOf(tool: Tool, call: ToolCall, deps: PipelineDeps, io: Call
     shared: call.shared,
     remember: (content) => deps.contents?.keep(content),
     progress: () => undefined,
+    actor: io.actor ?? null,
   };
   return { tool, call, deps, io, context };
 }

@@ -11,8 +11,10 @@ export interface PermissionRequest {
   readonly reason: string;
   /** The call in a few words. */
   readonly summary: string;
-  /** Rules that would let calls like this one pass; one of them may come back in `addedRules`. */
+  /** Rules that together would let calls like this one pass; they may come back in `addedRules`. */
   readonly suggestions: readonly PermissionRule[];
+  /** Name of the sub-agent that wants to make the call; left out for the query itself. */
+  readonly agent?: string;
 }
 
 /** What the user says to one call. Unknown members are left out, a wrong type makes it no answer. */

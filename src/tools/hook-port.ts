@@ -9,6 +9,8 @@ import type { Settled } from './settle.ts';
 
 /** A tool call as hooks see it: paths are absolute, defaults filled in. */
 export interface ToolCallView {
+  /** The same for all queries that hand on `toolUseContext`. */
+  readonly sessionId: string;
   readonly toolUseId: string;
   readonly toolName: string;
   readonly input: JsonObject;
@@ -38,7 +40,7 @@ export interface PreToolUseVerdict {
   readonly contexts: readonly string[];
   /** Why the loop shall stop; null: it shall not. */
   readonly stop: string | null;
-  /** Hooks that crashed or hung, one sentence each. */
+  /** What hooks tell the user, and which crashed or hung; one sentence each. */
   readonly notices: readonly string[];
 }
 
@@ -46,8 +48,12 @@ export interface PreToolUseVerdict {
 export interface PostToolUseVerdict {
   readonly contexts: readonly string[];
   readonly stop: string | null;
+  /** What takes the place of the result of an MCP tool; null: nothing. */
+  readonly output: string | null;
   /** Hooks that crashed or hung, one sentence each: they make the result an error. */
   readonly broken: readonly string[];
+  /** What hooks tell the user, one sentence each. */
+  readonly notices: readonly string[];
 }
 
 /** Runs a hook within a time in milliseconds, on the caller's clock and under its signal. Never rejects. */

@@ -22,6 +22,14 @@ export function isWithinAny(roots: readonly string[], path: string): boolean {
   return roots.some((root) => isWithin(root, path));
 }
 
+/** Folders whose files change what runs or what is allowed without being asked: writing there is always asked. */
+const guardedFolder = /(?:^|[/\\])\.(?:git|claude|escapement)(?:[/\\]|$)/i;
+
+/** True for a path in a folder that changes what runs or what is allowed. */
+export function isGuarded(path: string): boolean {
+  return guardedFolder.test(path);
+}
+
 /**
  * The real path of something that may not exist yet: that of its deepest existing folder with the rest behind it. A link
  * to something missing is followed too, since writing through it would create what it points to. Rejects for loops and

@@ -3,8 +3,10 @@ import { homedir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import ignore from 'ignore';
 import type { PermissionRule } from '../core/tools/context.ts';
+import type { PermissionMode } from '../core/config.ts';
+import { type CommandAllowance, type Coverage, coverageOf, restrictsCommand } from './command-rules.ts';
+import type { CommandTarget, TouchedFile } from './command-target.ts';
 import { isWithin } from './paths.ts';
-import { commandParts, matchesCommand, plainCommand } from './shell-command.ts';
 import type { Tool } from './tool.ts';
 
 /** What a call shows to rules. */
@@ -17,7 +19,7 @@ export interface RuleSubject {
         /** For each path that the call touches: the path as written (absolute), and where it really leads. */
         readonly paths: readonly (readonly string[])[];
       }
-    | { readonly type: 'command'; readonly command: string }
+    | CommandTarget
     | { readonly type: 'none' };
   /** Absolute path of the folder that patterns start in. */
   readonly cwd: string;
@@ -25,7 +27,7 @@ export interface RuleSubject {
 
 /** A rule that was taken apart. */
 export interface ParsedRule extends PermissionRule {
-  /** Name of a tool, `mcp__server` for all tools of a server, or `*` for every tool. */
+  /** Name of a tool, `mcp__server` or `mcp__server__*` for all tools of a server, or `*` for every tool. */
   readonly tool: string;
   /** Null: the rule is about every call of the tool, for a path tool those outside of the working folder included. */
   readonly pattern: string | null;
@@ -34,7 +36,7 @@ export interface ParsedRule extends PermissionRule {
 /** Patterns for everything in the folder that they start in, the folder itself included. */
 const everything = new Set(['*', '**', '/**']);
 
-const form = /^(\*|[a-zA-Z0-9_-]{1,64})(?:\((.+)\))?$/s;
+const form = /^(\*|[a-zA-Z0-9_-]{1,64}|mcp__[a-zA-Z0-9_-]{1,58}\*)(?:\((.+)\))?$/s;
 
 /**
  * Takes a rule apart. A pattern of a path tool is read like a line of a .gitignore file: relative to the working
@@ -68,16 +70,55 @@ export function firstUnclear(rules: readonly PermissionRule[], subject: RuleSubj
 function matches(rule: PermissionRule, subject: RuleSubject): 'yes' | 'no' | 'unclear' {
   const parsed = parseLeniently(rule);
   if (parsed === null) return 'unclear';
-  if (!subject.names.some((name) => isNamed(parsed.tool, name))) return 'no';
-  if (parsed.pattern === null || (parsed.pattern === '*' && subject.target.type !== 'paths')) return 'yes';
-  switch (subject.target.type) {
+  const { target, names, cwd } = subject;
+  if (!names.some((name) => isNamed(parsed.tool, name))) return restrictsFiles(parsed, subject);
+  if (parsed.pattern === null || (parsed.pattern === '*' && target.type !== 'paths')) return 'yes';
+  switch (target.type) {
     case 'paths':
-      return matchesPaths(parsed.pattern, rule.behavior, subject.target.paths, subject.cwd) ? 'yes' : 'no';
+      return matchesPaths(parsed.pattern, rule.behavior, target.paths, cwd) ? 'yes' : 'no';
     case 'command':
-      return matchesCommandLine(parsed.pattern, rule.behavior, subject.target.command) ? 'yes' : 'no';
+      // Allow rules are judged together, since each part of a line may have another one.
+      return rule.behavior === 'allow' ? 'no' : restrictsCommand(parsed.pattern, target);
     case 'none':
       return 'unclear';
   }
+}
+
+const accessNames = { read: 'Read', write: 'Edit' } as const;
+
+/** Deny and ask rules for files hold for those that a command line names, as far as that can be seen. */
+function restrictsFiles(
+  { tool, pattern, behavior }: ParsedRule,
+  { target, cwd }: RuleSubject,
+): 'yes' | 'no' | 'unclear' {
+  if (target.type !== 'command' || pattern === null || behavior === 'allow') return 'no';
+  const files = target.files.filter(({ access }) => accessNames[access] === tool);
+  const paths = files.flatMap((file) => (file.paths === null ? [] : [file.paths]));
+  if (matchesPaths(pattern, behavior, paths, cwd)) return 'yes';
+  // Arguments that are not known are let be: every `grep x *` would be asked. What the shell opens is few and certain.
+  return files.some(({ paths: known, part }) => known === null && part === null) ? 'unclear' : 'no';
+}
+
+/** What the allow rules and the mode make of a command line; null for any other call. */
+export function commandCoverage(
+  rules: readonly PermissionRule[],
+  { target, names, cwd }: RuleSubject,
+  mode: PermissionMode,
+): Coverage | null {
+  if (target.type !== 'command') return null;
+  const allowances = rules.flatMap((rule): readonly CommandAllowance[] => {
+    const parsed = rule.behavior === 'allow' ? parseLeniently(rule) : null;
+    if (parsed === null) return [];
+    const isForCommands = names.some((name) => isNamed(parsed.tool, name));
+    const pattern = isForCommands ? parsed.pattern : null;
+    return [{ rule, pattern, allowsFile: (file) => !isForCommands && allowsFile(parsed, file, cwd) }];
+  });
+  return coverageOf(target, allowances, mode);
+}
+
+function allowsFile({ tool, pattern }: ParsedRule, { access, paths }: TouchedFile, cwd: string): boolean {
+  if (tool !== accessNames[access]) return false;
+  return pattern === null || (paths !== null && matchesPaths(pattern, 'allow', [paths], cwd));
 }
 
 /** Rules that were added while the query ran are data of a journal: a broken one must not end the query. */
@@ -89,15 +130,17 @@ function parseLeniently(rule: PermissionRule): ParsedRule | null {
   }
 }
 
-function isNamed(inRule: string, name: string): boolean {
-  if (inRule === '*' || inRule === name) return true;
-  return inRule.startsWith('mcp__') && name.startsWith(`${inRule}__`);
+/** True when a rule is about a tool that goes by these names. */
+export function isAbout(rule: PermissionRule, names: readonly string[]): boolean {
+  const parsed = parseLeniently(rule);
+  return parsed !== null && names.some((name) => isNamed(parsed.tool, name));
 }
 
-function matchesCommandLine(pattern: string, behavior: PermissionRule['behavior'], command: string): boolean {
-  if (behavior !== 'allow') return commandParts(command).some((part) => matchesCommand(pattern, part));
-  const plain = plainCommand(command);
-  return plain !== null && matchesCommand(pattern, plain);
+function isNamed(inRule: string, name: string): boolean {
+  if (inRule === '*' || inRule === name) return true;
+  if (!inRule.startsWith('mcp__')) return false;
+  // `mcp__server` and `mcp__server__*` are all tools of a server, `mcp__server__get_*` some of them.
+  return inRule.endsWith('*') ? name.startsWith(inRule.slice(0, -1)) : name.startsWith(`${inRule}__`);
 }
 
 /** An allow rule must cover everything that a call touches, by every name; for the others one hit is enough. */

@@ -4,7 +4,7 @@
  */
 import type { PermissionMode } from '../core/config.ts';
 import type { PermissionRule } from '../core/tools/context.ts';
-import { firstMatch, firstUnclear, type RuleSubject } from './permission-rules.ts';
+import { commandCoverage, firstMatch, firstUnclear, type RuleSubject } from './permission-rules.ts';
 import type { PermissionOpinion } from './tool.ts';
 
 /** Who decided. `nobody`: it had to be asked and there was nobody. */
@@ -72,6 +72,8 @@ function allowance(question: PermissionQuestion): PermissionVerdict | null {
   if (question.hook === 'unsure') return null;
   const rule = firstMatch(question.rules, 'allow', question.subject);
   if (rule !== null) return allow('rule', `The rule "allow ${rule.rule}" lets it pass.`);
+  const covered = commandCoverage(question.rules, question.subject, question.mode);
+  if (covered !== null && covered.by !== null) return allow(covered.by, covered.reason);
   if (question.hook === 'allow') return allow('hook', question.hookReason ?? 'A hook lets it pass.');
   return question.opinion.behavior === 'allow' ? allow('tool', 'The tool lets it pass.') : null;
 }
@@ -82,11 +84,11 @@ function doubt(question: PermissionQuestion): PermissionVerdict | null {
   return question.opinion.behavior === 'ask' ? ask('tool', question.opinion.reason) : null;
 }
 
-function modeVerdict({ mode, readOnly, edit }: PermissionQuestion): PermissionVerdict {
+function modeVerdict({ mode, readOnly, edit, rules, subject }: PermissionQuestion): PermissionVerdict {
   if (readOnly) return allow('mode', 'It only reads.');
   if (mode === 'acceptEdits' && edit)
     return allow('mode', 'Permission mode acceptEdits lets edits in the workspace pass.');
-  return ask('mode', 'It may change something.');
+  return ask('mode', commandCoverage(rules, subject, mode)?.reason ?? 'It may change something.');
 }
 
 function allow(by: Decider, reason: string): PermissionVerdict {

@@ -4,8 +4,7 @@ import type { JsonObject } from '../core/json.ts';
 import type { PermissionRule } from '../core/tools/context.ts';
 import { type CallScope, guard } from './call.ts';
 import type { CanUseTool, PermissionAnswer, PermissionRequest } from './can-use-tool.ts';
-import { parseRule, type RuleSubject } from './permission-rules.ts';
-import { plainCommand } from './shell-command.ts';
+import { parseRule } from './permission-rules.ts';
 
 const permissionRule = z
   .object({ behavior: z.enum(['allow', 'deny', 'ask']), rule: z.string() })
@@ -59,26 +58,4 @@ export async function askUser(
     case 'aborted':
       return null;
   }
-}
-
-/** Rules that would let calls like this one pass: the very command, the folder of the only path, else nothing. */
-export function suggestRules(name: string, subject: RuleSubject): readonly PermissionRule[] {
-  const { target } = subject;
-  if (target.type === 'command') {
-    const plain = plainCommand(target.command);
-    return plain === null ? [] : [{ behavior: 'allow', rule: `${name}(${plain})` }];
-  }
-  if (target.type === 'none') return [{ behavior: 'allow', rule: name }];
-  const [path, ...others] = target.paths;
-  const real = path?.at(-1) ?? '';
-  const folder = real.slice(0, real.lastIndexOf('/'));
-  // A folder whose name a pattern could read as more than letters gets no suggestion.
-  if (
-    path?.some((way) => !way.startsWith(`${folder}/`)) ||
-    others.length > 0 ||
-    !/^(\/[\w. -]+)+$/.test(folder) ||
-    folder.endsWith(' ')
-  )
-    return [];
-  return [{ behavior: 'allow', rule: `${name}(${folder}/**)` }];
 }

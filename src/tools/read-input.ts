@@ -1,10 +1,9 @@
 /** The first stages of a call: does the input fit, does it make sense, what does it look like filled in? */
-import type { z } from 'zod';
 import type { JsonObject } from '../core/json.ts';
 import { abortedOutcome, type CallScope, guard, type Step } from './call.ts';
+import { describeIssues } from './describe-issues.ts';
 import { jsonCopy } from './hash.ts';
 import { errorOutcome, type PipelineStage } from './outcome.ts';
-import { cutHead } from '../core/text.ts';
 import { describeThrown } from './thrown.ts';
 
 /** An input that passed: as the tool gets it, and as hooks, prompts and hashes see it. */
@@ -21,9 +20,6 @@ export interface InputAuthor {
   readonly stage: PipelineStage;
 }
 
-const mostIssues = 10;
-const longestIssue = 300;
-
 /**
  * Schema, semantic validation, backfill. `author` is null for the model's own input; errors name any other. The input
  * itself is never changed: the transcript keeps what the model wrote.
@@ -37,7 +33,8 @@ export async function readInput(
   const parsed = await guard(scope, () => tool.input.safeParseAsync(jsonCopy(input)));
   if (parsed.type === 'thrown') return failed('schema', scope, author, parsed.message);
   if (parsed.type !== 'value') return { outcome: abortedOutcome() };
-  if (!parsed.value.success) return failed('schema', scope, author, describeIssues(parsed.value.error));
+  if (!parsed.value.success)
+    return failed('schema', scope, author, describeIssues(parsed.value.error, 'the input itself'));
   return finish(scope, parsed.value.data, author);
 }
 
@@ -64,27 +61,4 @@ function failed(
   const whose = author === null ? 'The input' : `The input that ${author.name} made`;
   const text = stage === 'schema' ? `${whose} does not fit ${scope.tool.name}:\n${why}` : why;
   return { outcome: errorOutcome(author?.stage ?? stage, text) };
-}
-
-/** One line an issue: where, and what was expected there. */
-function describeIssues(error: z.ZodError): string {
-  const lines = error.issues.flatMap((issue) => describeIssue(issue, []));
-  const more = lines.length > mostIssues ? [`- and ${lines.length - mostIssues} more`] : [];
-  return [...lines.slice(0, mostIssues), ...more].join('\n');
-}
-
-function describeIssue(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): readonly string[] {
-  const path = [...above, ...issue.path];
-  // The issues of the members of a union say more than "invalid input".
-  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-    return issue.errors.flatMap((members) => members.flatMap((member) => describeIssue(member, path)));
-  }
-  return [`- ${placeOf(path)}: ${cutHead(issue.message.replace(/^Invalid input: /, ''), longestIssue)}`];
-}
-
-function placeOf(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return 'the input itself';
-  return path
-    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`))
-    .join('');
 }

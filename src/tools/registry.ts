@@ -5,7 +5,7 @@ import type { Tool } from './tool.ts';
 
 /** A fixed set of tools; a changed set is a new registry. */
 export interface ToolRegistry {
-  /** Built-in tools first, each group sorted by name. */
+  /** Built-in tools first, those of MCP servers last, each group sorted by name. */
   readonly tools: readonly Tool[];
   /** The tool of that name or alias, or null. */
   readonly find: (name: string) => Tool | null;
@@ -48,8 +48,15 @@ function indexByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
 
 /** By code unit, not by locale: the order must be the same on every machine, since the prompt is cached by its bytes. */
 function inPromptOrder(left: Tool, right: Tool): number {
-  if (left.isBuiltIn !== right.isBuiltIn) return left.isBuiltIn ? -1 : 1;
+  const apart = groupOf(left) - groupOf(right);
+  if (apart !== 0) return apart;
   return left.name < right.name ? -1 : 1;
+}
+
+/** Tools of MCP servers may change while the query runs: what stands before them keeps its place. */
+function groupOf({ isBuiltIn, name }: Tool): number {
+  if (isBuiltIn) return 0;
+  return name.startsWith('mcp__') ? 2 : 1;
 }
 
 function specOf(tool: Tool): ToolSpec {
@@ -64,6 +71,7 @@ function verdictOf(tool: Tool | undefined, input: Json): ToolVerdict {
       concurrencySafe: says(tool.isConcurrencySafe, parsed.data),
       readOnly: says(tool.isReadOnly, parsed.data),
       replaySafe: says(tool.isReplaySafe, parsed.data),
+      ...(says(tool.startsAgent, parsed.data) ? { startsAgent: true } : {}),
     };
   } catch {
     // A schema with asynchronous checks throws here: what cannot be said at once is no.

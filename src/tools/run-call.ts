@@ -50,8 +50,9 @@ function returned({ tool }: CallScope, value: unknown): ToolOutcome {
   const output = checkOutput(value);
   if (output === null)
     return errorOutcome('run', `${tool.name} returned neither text nor content blocks: a bug of the tool.`);
-  const { content, isError, cancelsSiblings, contextChanges, attachments } = output;
-  return attach({ ...outcomeOf('run', content, isError), cancelsSiblings, contextChanges }, attachments);
+  const { content, isError, cancelsSiblings, contextChanges, attachments, spent, cost } = output;
+  const paid = spent.length === 0 ? {} : { spent, ...(cost === undefined ? {} : { cost }) };
+  return attach({ ...outcomeOf('run', content, isError), ...paid, cancelsSiblings, contextChanges }, attachments);
 }
 
 /** The outcome with what the model gets of it: images scaled down, a text over the limit in the store. */
@@ -75,12 +76,20 @@ async function afterHooks(
   const view = { ...viewOf(scope, granted.json), content: ran.content, isError: ran.isError };
   const verdict = await ask(view, askWithin(scope));
   if (verdict === null) return abortedOutcome();
-  const { broken, stop, contexts } = verdict;
+  const { broken, stop, contexts, notices } = verdict;
   io.decided({ kind: 'postToolUse', inputHash: hashInput(granted.json), answer: { ...verdict } });
-  for (const notice of broken) io.notice(notice);
-  const outcome = broken.length === 0 ? fitting : brokenOutcome(fitting, broken);
+  for (const notice of [...broken, ...notices]) io.notice(notice);
+  const replaced = await withOutput(scope, fitting, verdict.output);
+  const outcome = broken.length === 0 ? replaced : brokenOutcome(replaced, broken);
   const stage = stop === null ? outcome.stage : 'postToolUse';
   return attach({ ...outcome, stop, stage }, contextBlocks(scope, contexts));
+}
+
+/** What a hook puts in the place of a result; the results of own tools are what they are. */
+async function withOutput(scope: CallScope, outcome: ToolOutcome, output: string | null): Promise<ToolOutcome> {
+  if (output === null || !scope.tool.name.startsWith('mcp__')) return outcome;
+  const { content } = outcomeOf('postToolUse', [{ type: 'text', text: output }], outcome.isError);
+  return withinBudget(scope, { ...outcome, stage: 'postToolUse', whole: null, content });
 }
 
 function brokenOutcome(outcome: ToolOutcome, broken: readonly string[]): ToolOutcome {

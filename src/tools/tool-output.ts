@@ -1,6 +1,6 @@
 /** What a tool returned, checked: tools are foreign code, and what they say goes into a journal and to the API. */
 import { z } from 'zod';
-import type { UserBlock } from '../core/message.ts';
+import type { ModelUsage, UserBlock } from '../core/message.ts';
 import type { ContextChange } from '../core/tools/context.ts';
 import { jsonCopy } from './hash.ts';
 import type { ToolContent } from './tool.ts';
@@ -12,6 +12,8 @@ export interface CheckedOutput {
   readonly cancelsSiblings: boolean;
   readonly contextChanges: readonly ContextChange[];
   readonly attachments: readonly UserBlock[];
+  readonly spent: readonly ModelUsage[];
+  readonly cost?: number | null;
 }
 
 const jsonObject = z.record(z.string(), z.json());
@@ -43,12 +45,17 @@ const change = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ruleAdded'), rule }),
 ]);
 
+const tokens = z.number().nonnegative();
+const usage = z.object({ input: tokens, output: tokens, cacheRead: tokens, cacheCreation: tokens });
+
 const output = z.object({
   content: z.union([z.string(), z.array(block)]),
   isError: z.boolean().default(false),
   cancelsSiblings: z.boolean().default(false),
   contextChanges: z.array(change).default([]),
   attachments: z.array(block).default([]),
+  spent: z.array(z.object({ model: z.string(), usage })).default([]),
+  cost: z.number().nonnegative().nullable().optional(),
 });
 
 /** Checks what a tool returned; null when it is neither text nor a `ToolOutput`. Nothing (`undefined`) is empty text. */

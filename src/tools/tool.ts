@@ -1,8 +1,9 @@
 /** What a tool is. `tool()` makes one with fail-closed defaults. */
+import type { AnyActorRef } from 'xstate';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { DocumentBlock, ImageBlock, TextBlock, UserBlock } from '../core/message.ts';
+import type { DocumentBlock, ImageBlock, ModelUsage, TextBlock, UserBlock } from '../core/message.ts';
 import type { ContextChange, ToolUseContext } from '../core/tools/context.ts';
 
 /** What a result may hold. */
@@ -30,6 +31,8 @@ export interface ToolRunContext {
   readonly remember: (content: Buffer) => void;
   /** Shows newest output to the consumer while the tool runs. */
   readonly progress: (text: string) => void;
+  /** The actor that runs the call: `query({ parent: context.actor })` runs a query as its child. Null outside of the chart. */
+  readonly actor: AnyActorRef | null;
 }
 
 /** What a run gives; a plain text is short for `{ content: text }`. Anything else is an error result. */
@@ -43,6 +46,10 @@ export interface ToolOutput {
   readonly contextChanges?: readonly ContextChange[];
   /** Blocks that stand behind the results of the turn. */
   readonly attachments?: readonly UserBlock[];
+  /** What the call used of models: it counts in the usage and the cost of the query, not in its token budget. */
+  readonly spent?: readonly ModelUsage[];
+  /** Dollars for `spent`; null: not known. Default: by the option `prices` and the built-in table. */
+  readonly cost?: number | null;
 }
 
 /** What a tool itself says about a call, after the rules and before the mode. `pass`: it has no opinion. */
@@ -79,6 +86,8 @@ export interface ToolDefinition<Schema extends z.ZodType = z.ZodType> {
   readonly isReadOnly?: (input: z.output<Schema>) => boolean;
   /** May this input run again after a crash although it is not read-only? Default: no. */
   readonly isReplaySafe?: (input: z.output<Schema>) => boolean;
+  /** Does this input start a sub-agent? Then it counts against `maxSubAgents` and waits for the whole answer. Default: no. */
+  readonly startsAgent?: (input: z.output<Schema>) => boolean;
   /** Is this input an edit of files inside the workspace (mode `acceptEdits` lets it pass)? Default: no. */
   readonly isEdit?: (input: z.output<Schema>) => boolean;
   /** Longest result in characters before it goes to the result store; Infinity: the tool limits itself. Default 100,000. */
@@ -134,6 +143,7 @@ export function tool<Schema extends z.ZodType>(definition: ToolDefinition<Schema
     isConcurrencySafe: no,
     isReadOnly: no,
     isReplaySafe: no,
+    startsAgent: no,
     isEdit: no,
     maxResultSizeChars: defaultMaxResultSizeChars,
     timeoutMs: null,

@@ -89,3 +89,38 @@ describe('a sub-agent (B60)', () => {
     expect(children.some(({ ended }) => ended === 'aborted_streaming')).toBe(true);
   });
 });
+
+/** The same with the tool Agent: parent and child ask the same script in turn, so its second to fourth answers are the child's. */
+const withAgent = (members: Partial<Scenario> = {}): Scenario => {
+  const input = { description: 'look', prompt: 'look around', subagent_type: 'scout' };
+  return parent({
+    model: [
+      { stream: [{ tool: 'Agent', id: 't1', input }, { stop: 'tool_use' }] },
+      ...turns.map((turn) => ({ stream: turn.stream })),
+      { stream: [{ text: 'done' }, { stop: 'end_turn' }], repeat: true },
+    ],
+    ...members,
+  });
+};
+
+const agents = { scout: { description: 'Looks.', prompt: 'You look around.' } };
+
+describe('the tool Agent (B60; the half in which the parent is idle needs sub-agents in the background: there are none)', () => {
+  it('gives the last words of the child to its parent', async () => {
+    const result = await simulate(withAgent(), { query: { tools: [look], agents } });
+    expect([result.violations, ending(result), result.ms]).toEqual([[], 'completed done', 3_000]);
+    expect([result.requests.length, result.counts.modelCalls]).toEqual([5, 2]);
+    expect(JSON.stringify(result.messages)).toContain('found');
+  });
+
+  it('ends the child in its second turn when the parent is interrupted then, and no third is asked for', async () => {
+    const user = [{ abort: 'interrupt' as const, at: { phase: 'runningTools', after: 1_500 } }];
+    const result = await simulate(withAgent({ user }), { query: { tools: [look], agents } });
+    expect([result.violations, ending(result), result.ms]).toEqual([[], 'aborted_tools', 1_500]);
+    expect([result.requests.length, verdicts(result)]).toEqual([3, [['t1', true]]]);
+  });
+
+  it('leaves nothing behind, wherever the parent is interrupted', async () => {
+    expect(await abortEverywhere(withAgent(), { query: { tools: [look], agents } })).toEqual([]);
+  });
+});

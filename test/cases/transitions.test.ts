@@ -78,9 +78,23 @@ const expected: Readonly<Record<string, [path: string[], end: string, models: nu
   'queued-message': [['next_turn'], 'completed done', 2, 0],
   resumed: [['next_turn'], 'completed done', 2, 0],
   'tool-use-summary': [['next_turn'], 'completed done', 2, 0],
+  'cost-limit-before-a-turn': [[], 'completed cost_limit', 1, 0],
+  'cost-limit-before-a-retry': [[], 'completed cost_limit', 1, 0],
+  'cost-limit-after-a-compaction': [[], 'completed cost_limit', 0, 1],
+  'cost-limit-while-it-compacts': [['next_turn'], 'completed cost_limit', 1, 1],
+  'cost-limit-before-a-stop-hook-retry': [[], 'completed cost_limit', 1, 0],
+  'cost-limit-before-a-nudge': [[], 'completed cost_limit', 1, 0],
+  'done-over-the-cost-cap': [[], 'completed done', 1, 0],
+  'output-reasked': [[], 'completed done', 2, 0],
+  'completed-invalid-output': [[], 'completed invalid_output', 3, 0],
+  'output-of-a-plain-server': [[], 'completed done', 1, 0],
+  'output-of-a-cut-answer': [['max_output_tokens_recovery'], 'completed done', 2, 0],
+  'output-fits-and-a-hook-blocks': [['stop_hook_blocking'], 'completed done', 3, 0],
+  'prompt-budget': [['token_budget_continuation'], 'completed budget_spent', 2, 0],
+  'task-budget-after-compaction': [['next_turn'], 'completed done', 2, 1],
 };
 
-/** What `completed` can mean so far: nothing yet sets a limit of cost or a form of the output. */
+/** What `completed` can mean. */
 const reachable: readonly CompletedOutcome[] = [
   'done',
   'budget_spent',
@@ -89,6 +103,8 @@ const reachable: readonly CompletedOutcome[] = [
   'api_error',
   'stop_hook_limit',
   'empty',
+  'cost_limit',
+  'invalid_output',
 ];
 
 const files = scenariosIn('transitions');

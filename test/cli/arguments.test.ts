@@ -12,6 +12,10 @@ describe('arguments', () => {
         outputFormat: 'text',
         fallbackModel: [],
         allow: [],
+        mcpConfig: [],
+        trust: false,
+        allowedTools: [],
+        disallowedTools: [],
         verbose: false,
         demo: true,
       },
@@ -38,6 +42,11 @@ describe('arguments', () => {
       'Read',
       '--cwd',
       '/tmp',
+      '--agents',
+      '{}',
+      '--settings',
+      'mine.json',
+      '--trust',
       '--verbose',
       '--no-demo',
       '--profile',
@@ -59,6 +68,12 @@ describe('arguments', () => {
         maxTurns: 7,
         permissionMode: 'plan',
         allow: ['Bash(git *)', 'Read'],
+        mcpConfig: [],
+        agents: '{}',
+        settings: 'mine.json',
+        trust: true,
+        allowedTools: [],
+        disallowedTools: [],
         cwd: '/tmp',
         verbose: true,
         demo: false,
@@ -66,6 +81,39 @@ describe('arguments', () => {
         contextWindow: 9,
       },
     });
+  });
+
+  it('reads the options of hooks, which a query has too, before and behind the command', () => {
+    const flags = { cwd: '/tmp', settings: '{}', trust: true, json: true };
+    expect(parseArguments(['hooks', '--cwd', '/tmp', '--settings', '{}', '--trust', '--json'])).toEqual({
+      name: 'hooks',
+      flags,
+    });
+    expect(parseArguments(['--cwd', '/tmp', '--settings', '{}', '--trust', 'hooks', '--json'])).toEqual({
+      name: 'hooks',
+      flags,
+    });
+    expect(parseArguments(['hooks'])).toEqual({ name: 'hooks', flags: { trust: false, json: false } });
+  });
+
+  it('splits lists of rules at commas and blanks outside of parentheses, and adds up repeated ones', () => {
+    const argv = [
+      '--allowed-tools',
+      'Bash(git log, x) Edit,Read',
+      '--disallowed-tools',
+      'Write',
+      '--disallowed-tools',
+      'mcp__a__*',
+    ];
+    expect(parseArguments(argv)).toMatchObject({
+      flags: { allowedTools: ['Bash(git log, x)', 'Edit', 'Read'], disallowedTools: ['Write', 'mcp__a__*'] },
+    });
+    expect(parseArguments(['tools', ...argv])).toMatchObject({
+      name: 'tools',
+      flags: { allowedTools: ['Bash(git log, x)', 'Edit', 'Read'] },
+    });
+    expect(() => parseArguments(['--allowed-tools', 'Bash(git'])).toThrow(/no permission rule/);
+    expect(() => parseArguments(['--allowed-tools', ' '])).toThrow(/must not be empty/);
   });
 
   it('forgets between two calls', () => {

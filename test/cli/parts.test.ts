@@ -1,43 +1,12 @@
-/** The parts of the command line that need no process: cost, Ctrl+C, input, questions, reach. */
+/** The parts of the command line that need no process: Ctrl+C, input, questions, reach. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { askLine, canAsk, permissionPrompt } from '../../src/cli/ask.ts';
-import { CostMeter } from '../../src/cli/cost.ts';
 import { whyUnreachable } from '../../src/cli/reach.ts';
 import { isSomethingPiped, readPiped } from '../../src/cli/stdin.ts';
-import type { Usage } from '../../src/core/message.ts';
 import { fakeIo, type FakeIo } from './fake-io.ts';
-
-const usage = (input: number, output: number): Usage => ({ input, output, cacheRead: 0, cacheCreation: 0 });
-const million = 1_000_000;
-
-describe('the cost', () => {
-  it('is priced with the model that each part was spent on', () => {
-    const meter = new CostMeter(['claude-opus-5-5', 'claude-sonnet-5-5']);
-    meter.see({ usage: usage(million, 0), modelIndex: 0 });
-    // The request that moved on to the next model was still one of the first.
-    meter.see({ usage: usage(million, million), modelIndex: 1 });
-    meter.see({ usage: usage(2 * million, million), modelIndex: 1 });
-    expect(meter.total).toBe(4 + 20 + 2);
-  });
-
-  it('is not known where a price is not', () => {
-    const meter = new CostMeter(['mine', 'claude-sonnet-5-5']);
-    expect(meter.total).toBeNull();
-    meter.see({ usage: usage(5, 5), modelIndex: 1 });
-    meter.see({ usage: usage(6, 5), modelIndex: 1 });
-    expect(meter.total).toBeNull();
-  });
-
-  it('leaves out a model that cost nothing', () => {
-    const meter = new CostMeter(['mine', 'claude-sonnet-5-5']);
-    meter.see({ usage: usage(0, 0), modelIndex: 1 });
-    meter.see({ usage: usage(0, million), modelIndex: 1 });
-    expect(meter.total).toBe(10);
-  });
-});
 
 describe('Ctrl+C', () => {
   it('goes to the newest handler, then to the one before, then to nobody', () => {
@@ -116,6 +85,8 @@ const request = (signal: AbortSignal) => ({
   suggestions: [{ behavior: 'allow', rule: 'Bash(ls)' } as const],
 });
 
+const keepNothing = (): Promise<void> => Promise.resolve();
+
 describe('questions', () => {
   it('are asked where input and output are a terminal alone', () => {
     const pauses = { pause: () => {}, resume: () => {} };
@@ -124,13 +95,15 @@ describe('questions', () => {
       false,
       false,
     ]);
-    expect(permissionPrompt(fakeIo(), pauses)).toBeNull();
+    expect(permissionPrompt(fakeIo(), pauses, keepNothing)).toBeNull();
   });
 
   it('about permission come one at a time, on the screen and not in the output', async () => {
     const io = atTerminal();
     const calls: string[] = [];
-    const prompt = permissionPrompt(io, { pause: () => calls.push('pause'), resume: () => calls.push('resume') });
+    const kept: unknown[] = [];
+    const keep = (rules: unknown): Promise<void> => Promise.resolve(void kept.push(rules));
+    const prompt = permissionPrompt(io, { pause: () => calls.push('pause'), resume: () => calls.push('resume') }, keep);
     const { signal } = new AbortController();
     const first = prompt?.('Bash', { command: 'ls\nrm x' }, request(signal));
     const second = prompt?.('Bash', { command: 'second' }, request(signal));
@@ -143,13 +116,25 @@ describe('questions', () => {
     io.stdin.write('n\n');
     expect(await second).toMatchObject({ behavior: 'deny' });
     expect(calls).toEqual(['pause', 'resume', 'pause', 'resume']);
+    expect(kept).toEqual([[{ behavior: 'allow', rule: 'Bash(ls)' }]]);
     expect(io.printed.out).toBe('');
+  });
+
+  it('say when an "always" cannot be kept: it holds in this session', async () => {
+    const io = atTerminal();
+    const keep = (): Promise<void> => Promise.reject(new Error('The disk is full.'));
+    const prompt = permissionPrompt(io, { pause: () => {}, resume: () => {} }, keep);
+    const answer = prompt?.('Bash', { command: 'ls' }, request(new AbortController().signal));
+    await shown(io, '[e]nd the turn:');
+    io.stdin.write('a\n');
+    expect(await answer).toMatchObject({ behavior: 'allow', addedRules: [{ rule: 'Bash(ls)' }] });
+    expect(io.seen()).toContain('The disk is full.');
   });
 
   it('are taken away by an abort, those that wait too', async () => {
     const io = atTerminal();
     const stop = new AbortController();
-    const prompt = permissionPrompt(io, { pause: () => {}, resume: () => {} });
+    const prompt = permissionPrompt(io, { pause: () => {}, resume: () => {} }, keepNothing);
     const answers = ['first', 'second'].map((command) => prompt?.('Bash', { command }, request(stop.signal)));
     await shown(io, '[e]nd the turn:');
     stop.abort();

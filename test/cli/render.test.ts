@@ -12,6 +12,8 @@ const done: Terminal = {
   outcome: 'done',
   turns: 1,
   usage: noUsage,
+  cost: null,
+  output: null,
   modelCalls: 1,
   summaryCalls: 0,
   failure: null,
@@ -58,7 +60,7 @@ function shownAs(form: Partial<Form>, items: readonly Emitted[], terminal: Termi
   const io = fakeIo();
   const renderer = rendererFor({ ...textForm, ...form }, io);
   for (const item of items) renderer.show(item);
-  renderer.end({ terminal, cost: null, messages: [answer] });
+  renderer.end({ terminal, budget: null, messages: [answer] });
   return { ...io.printed, lines: io.printed.out.split('\n') };
 }
 
@@ -133,7 +135,7 @@ describe('text', () => {
     expect(io.printed.out).toBe('Wait\nlater');
     renderer.pause();
     renderer.show(text(' on'));
-    renderer.end({ terminal: done, cost: null, messages: [] });
+    renderer.end({ terminal: done, budget: null, messages: [] });
     renderer.resume();
     expect(io.printed.out).toMatch(/^Wait\nlater\n on\n\ncompleted \(done\).*\n$/);
   });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ModelEntry } from '../../src/testing/scenario.ts';
@@ -16,9 +17,9 @@ class Person {
   readonly #child;
   readonly ended: Promise<number>;
 
-  constructor(argv: readonly string[], columns = 100) {
+  constructor(argv: readonly string[], columns = 100, home = quietEnvironment.HOME) {
     const command = [process.execPath, binary, ...argv].map((word) => `'${word}'`).join(' ');
-    const env = { ...quietEnvironment, TERM: 'xterm' };
+    const env = { ...quietEnvironment, TERM: 'xterm', HOME: home };
     this.#child = spawn('script', ['-qefc', `stty cols ${columns} rows 24; exec ${command}`, '/dev/null'], {
       env,
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -53,6 +54,33 @@ function bash(id: string, command: string, text = ''): ModelEntry {
 const end: ModelEntry = { stream: [{ text: 'Going on.' }, { stop: 'end_turn' }] };
 
 describe.skipIf(!canOpenTerminal)('escapement at a terminal', () => {
+  it('keeps an MCP server through Ctrl+C, which reaches every process of the terminal, and from prompt to prompt', async () => {
+    const server = `
+      const { McpServer } = await import("@modelcontextprotocol/server");
+      const { StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
+      const server = new McpServer({ name: "s", version: "1" });
+      server.registerTool("pid", {}, () => ({ content: [{ type: "text", text: "pid " + process.pid }] }));
+      server.registerTool("hang", {}, () => new Promise(() => {}));
+      await server.connect(new StdioServerTransport());`.replaceAll(/\s+/g, ' ');
+    const call = (id: string, name: string): ModelEntry => ({
+      stream: [{ tool: `mcp__s__${name}`, id, input: {} }, { stop: 'tool_use' }],
+    });
+    const { url, model } = await serve([call('t1', 'pid'), call('t2', 'hang'), call('t3', 'pid'), end]);
+    const s = { command: process.execPath, args: ['--input-type=module', '-e', server] };
+    const config = workspace({ 'mcp.json': JSON.stringify({ mcpServers: { s } }) });
+    const flags = ['--base-url', url, '--model', 'm', '--allow', 'mcp__s', '--mcp-config', join(config, 'mcp.json')];
+    const person = new Person(['go', ...flags]);
+    await person.sees('mcp__s__hang');
+    person.types('\u0003');
+    await person.sees('What now?');
+    person.types('again\r');
+    await person.sees('Going on.');
+    expect(await person.ended).toBe(0);
+    const said = JSON.stringify(model.requests.at(-1)?.body.messages).match(/pid \d+/g);
+    expect(said).toHaveLength(2);
+    expect(said?.[1]).toBe(said?.[0]);
+  });
+
   it('asks, shows that it works, is interrupted by one Ctrl+C and goes on from the history', async () => {
     const { url, model } = await serve([
       bash('t1', 'echo one', 'First this.'),
@@ -174,5 +202,25 @@ describe.skipIf(!canOpenTerminal)('escapement at a terminal', () => {
     expect(await person.ended).toBe(130);
     expect(person.screen).toContain('aborted_tools');
     expect(person.screen).not.toContain('What now?');
+  });
+
+  it('asks once whether a repository is trusted, and remembers a yes', async () => {
+    const { url, model } = await serve([end, end, end]);
+    const settings = {
+      hooks: { UserPromptSubmit: [{ hooks: [{ type: 'command', command: 'echo It is Monday.' }] }] },
+    };
+    const folder = workspace({ '.claude/settings.json': JSON.stringify(settings) });
+    const home = workspace();
+    const argv = ['go', '--base-url', url, '--model', 'm', '--cwd', folder];
+    for (const [round, answer] of ['n', 'y', null].entries()) {
+      const person = new Person(argv, 200, home);
+      if (answer !== null) {
+        await person.sees('Trust this repository from now on?');
+        expect(person.screen).toContain('1 command hook of');
+        person.types(`${answer}\r`);
+      }
+      expect(await person.ended).toBe(0);
+      expect(JSON.stringify(model.requests[round]).includes('It is Monday.')).toBe(answer !== 'n');
+    }
   });
 });

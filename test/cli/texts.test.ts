@@ -6,7 +6,7 @@ import { demoFiles, buggyFile } from '../../src/cli/demo/files.ts';
 import { firstLine, report, verdict } from '../../src/cli/demo/report.ts';
 import { newLines, oldLine } from '../../src/cli/demo/script.ts';
 import { statusOf } from '../../src/cli/exit-status.ts';
-import { finalText } from '../../src/cli/final-text.ts';
+import { finalText } from '../../src/inspect/final-text.ts';
 import { formatTime, newDetail, summaryLine, toolLine } from '../../src/cli/format.ts';
 import { wantsColor } from '../../src/cli/io.ts';
 import { visible, visibleProse } from '../../src/cli/visible.ts';
@@ -18,6 +18,8 @@ import { plain } from './fake-io.ts';
 const facts = {
   turns: 1,
   usage: { input: 1_200, output: 30, cacheRead: 4, cacheCreation: 0 },
+  cost: null,
+  output: null,
   modelCalls: 1,
   summaryCalls: 0,
   failure: null,
@@ -75,8 +77,15 @@ describe('lines', () => {
   it('at the end: reason, turns, tokens, cost where it is known, the detail below', () => {
     expect(summaryLine(done, null, plain)).toBe('completed (done) · 1 turn · 1,204 tokens in, 30 out');
     const failed: Terminal = { ...facts, reason: 'max_turns', outcome: null, turns: 3, detail: 'No turn is left.' };
-    expect(summaryLine(failed, 0.01, plain)).toBe(
+    expect(summaryLine({ ...failed, cost: 0.01 }, null, plain)).toBe(
       'max_turns · 3 turns · 1,204 tokens in, 30 out · $0.0100\nNo turn is left.',
+    );
+  });
+
+  it('at the end: the share of a token budget that was used', () => {
+    const spent: Terminal = { ...facts, reason: 'completed', outcome: 'budget_spent' };
+    expect(summaryLine(spent, { total: 500_000, used: 466_999 }, plain)).toBe(
+      'completed (budget_spent) · 1 turn · 1,204 tokens in, 30 out · 93 % of 500,000 budget tokens used',
     );
   });
 });
@@ -92,9 +101,10 @@ describe('the detail of an ending', () => {
 });
 
 describe('the exit status', () => {
-  it('is 0 for an end that is done alone', () => {
+  it('is 0 for an end that is done, or whose token budget is spent', () => {
     expect(statusOf(done)).toBe(0);
-    expect(statusOf({ ...done, outcome: 'api_error' })).toBe(1);
+    expect(statusOf({ ...facts, reason: 'completed', outcome: 'budget_spent' })).toBe(0);
+    expect(statusOf({ ...facts, reason: 'completed', outcome: 'api_error' })).toBe(1);
     expect(statusOf({ ...facts, reason: 'model_error', outcome: null })).toBe(1);
     expect(statusOf({ ...facts, reason: 'aborted_streaming', outcome: null })).toBe(130);
     expect(statusOf({ ...facts, reason: 'aborted_tools', outcome: null })).toBe(130);
@@ -151,6 +161,9 @@ describe('the call that is asked about', () => {
       'Bash ls\nIt may. Always would allow Bash(ls).',
     );
     expect(questionText('Bash ls', { reason: 'It may.', suggestions: [] })).toBe('Bash ls\nIt may.');
+    expect(questionText('Bash ls', { reason: 'It may.', suggestions: [], agent: 'scout' })).toBe(
+      'Bash ls\nThe agent scout asks. It may.',
+    );
   });
 
   it.each([
@@ -160,7 +173,7 @@ describe('the call that is asked about', () => {
     ['e', { behavior: 'deny', interrupt: true }],
     ['n', { behavior: 'deny' }],
     ['', { behavior: 'deny' }],
-    ['yikes', { behavior: 'deny' }],
+    ['yikes', { behavior: 'deny', message: 'The user said no: yikes' }],
     ['always not', { behavior: 'deny' }],
     [null, { behavior: 'deny' }],
   ])('takes %j for %j', (line, answer) => {

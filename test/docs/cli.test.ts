@@ -44,6 +44,7 @@ describe('the page on the command line', () => {
     expect(names(page, '## A query').toSorted()).toEqual(flagsIn(await printed('--help')));
     const own = (help: string): readonly string[] => flagsIn(help).filter((flag) => !/^(?:-h|--help)$/.test(flag));
     expect(names(page, '## `escapement simulate`').toSorted()).toEqual(own(await printed('simulate', '--help')));
+    expect(names(page, '## `escapement hooks`').toSorted()).toEqual(own(await printed('hooks', '--help')));
     expect(names(page, '## `escapement bound`').toSorted()).toEqual(own(await printed('bound', '--help')));
   });
 

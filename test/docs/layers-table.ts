@@ -43,6 +43,8 @@ function rowOf(name: string, result: SimulationResult): string {
     ({ kind, tokensBefore, tokensAfter }) => `${kind}: ${plain(tokensBefore)} to ${plain(tokensAfter)}`,
   );
   const requests = result.requests.filter(({ purpose }) => purpose === 'model').map(({ estimate }) => plain(estimate));
+  if (requests.length !== 2)
+    throw new Error(`"${name}" sent ${requests.length} requests to the model, not two: the window is too small.`);
   const beside = result.requests.filter(({ purpose }) => purpose !== 'model').map(({ purpose }) => purpose);
   return `| ${name} | ${shown.join('; ') || 'none'} | ${requests.join(', ')} | ${beside.join(', ') || 'none'} |`;
 }

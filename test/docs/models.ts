@@ -18,6 +18,8 @@ export const models: Readonly<Record<string, readonly ModelEntry[]>> = {
   weather: uses('Weather', { city: 'Oslo' }),
   /** Never ends by itself: for examples that stop the query. */
   slow: [{ stream: [{ text: 'One ' }, { wait: 60_000 }, { stop: 'end_turn' }], repeat: true }],
+  /** An answer that is data. */
+  json: [{ stream: [{ text: '{"bugs":["a null pointer"]}' }, { stop: 'end_turn' }], repeat: true }],
   /** Busy at first, then fine. */
   busy: [{ status: 529 }, hello],
 };

@@ -41,6 +41,7 @@ describe('lists of names', () => {
       isConcurrencySafe: true,
       isReadOnly: true,
       isReplaySafe: true,
+      startsAgent: true,
       isEdit: true,
       maxResultSizeChars: true,
       timeoutMs: true,

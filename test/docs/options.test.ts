@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultConfig } from '../../src/core/config.ts';
 import { type LoopOptions, loopOptionsSchema } from '../../src/options.ts';
-import type { QueryOptions } from '../../src/prepare.ts';
+import type { QueryOptions } from '../../src/query-options.ts';
 import { all, codes, names, tableUnder } from './markdown.ts';
 
 const embedding = 'docs/embedding.md';
@@ -50,11 +50,17 @@ describe('the table of options', () => {
       fetch: true,
       headers: true,
       tools: true,
+      mcpServers: true,
+      agents: true,
+      journalOf: true,
       cwd: true,
       additionalRoots: true,
       rules: true,
       canUseTool: true,
       hooks: true,
+      settingSources: true,
+      settings: true,
+      trusted: true,
       attachments: true,
       memory: true,
       skills: true,
@@ -69,6 +75,7 @@ describe('the table of options', () => {
       journal: true,
       resume: true,
       inspect: true,
+      parent: true,
       beforeEvent: true,
       deps: true,
     };
@@ -83,6 +90,8 @@ const reshaped: Readonly<Record<string, string>> = {
   contextWindow: 'what the server says',
   modelMaxOutput: 'what the server says',
   onDemandCompaction: 'what the server says',
+  promptBudget: '`false`',
+  prices: '`{}`',
   limits: 'below',
   layers: 'below',
   delays: 'below',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { PostToolUseHook } from '../../src/hooks/hook.ts';
-import type { QueryOptions } from '../../src/prepare.ts';
+import type { QueryOptions } from '../../src/query-options.ts';
 import { builtInTools } from '../../src/tools/builtin/index.ts';
 import { createFileContents } from '../../src/tools/file-contents.ts';
 import { tool } from '../../src/tools/tool.ts';

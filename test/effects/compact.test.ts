@@ -8,7 +8,20 @@ import { messageStart, stopped, textDelta, textStart } from '../model/raw-server
 import { testIo } from './effect-io.ts';
 
 const request = { model: 'm', max_tokens: 9, messages: [] };
-const compactEffect: EffectOf<'compact'> = { type: 'compact', id: 'c1', kind: 'auto_compact', request };
+const compactEffect: EffectOf<'compact'> = {
+  type: 'compact',
+  id: 'c1',
+  kind: 'auto_compact',
+  request,
+  instructions: null,
+  context: {
+    permissionMode: 'default',
+    addedRules: [],
+    filesRead: {},
+    depth: 0,
+    queryTracking: { chainId: 's', depth: 0 },
+  },
+};
 const usage = { input: 7, output: 3, cacheRead: 0, cacheCreation: 0 };
 
 interface Seen {

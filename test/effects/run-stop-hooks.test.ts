@@ -4,7 +4,20 @@ import { runStopHooks } from '../../src/effects/run-stop-hooks.ts';
 import { runInVirtualTime } from '../../src/testing/virtual-clock.ts';
 import { testIo } from './effect-io.ts';
 
-const effect: EffectOf<'runStopHooks'> = { type: 'runStopHooks', id: 'stop-1', stopHookActive: true, messages: [] };
+const effect: EffectOf<'runStopHooks'> = {
+  type: 'runStopHooks',
+  id: 'stop-1',
+  stopHookActive: true,
+  messages: [],
+  context: {
+    permissionMode: 'default',
+    addedRules: [],
+    filesRead: {},
+    depth: 0,
+    queryTracking: { chainId: 's', depth: 0 },
+  },
+};
+const place = { cwd: '/work', querySource: 'sdk' };
 
 describe('runStopHooks', () => {
   it('answers once, with what the hooks say', async () => {
@@ -18,7 +31,7 @@ describe('runStopHooks', () => {
         },
       },
     ];
-    await runStopHooks({ hooks })(effect, io);
+    await runStopHooks({ hooks, ...place })(effect, io);
     expect(io.events).toEqual([
       {
         type: 'stopHooks.ended',
@@ -44,7 +57,7 @@ describe('runStopHooks', () => {
         ),
     };
     const stubborn = { name: 'b', run: () => new Promise<undefined>(() => undefined) };
-    const running = runStopHooks({ hooks: [polite, stubborn] })(effect, io);
+    const running = runStopHooks({ hooks: [polite, stubborn], ...place })(effect, io);
     io.abort();
     await runInVirtualTime(io.clock, running);
     expect(told).toBe(true);

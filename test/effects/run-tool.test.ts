@@ -64,6 +64,7 @@ describe('runTool', () => {
         ms: 700,
         text: 'first line second',
         isError: false,
+        stage: 'run',
       },
     ]);
   });

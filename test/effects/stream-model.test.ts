@@ -12,7 +12,7 @@ const readOnly: ToolVerdict = { concurrencySafe: true, readOnly: true, replaySaf
 
 function effectOf(delayMs = 0): EffectOf<'streamModel'> {
   const request = { model: 'm', max_tokens: 9, messages: [] };
-  return { type: 'streamModel', id: 'e1', attempt: 1, messageId: 'a1', delayMs, request };
+  return { type: 'streamModel', id: 'e1', attempt: 1, messageId: 'a1', delayMs, answerStart: '', request };
 }
 
 /** A model that streams `events`, then throws `error` unless it is undefined. */

@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { StopAnswer, StopHook } from '../../src/hooks/hook.ts';
+import type { StopAnswer, StopHook, StopView } from '../../src/hooks/hook.ts';
 import { askStopHooks } from '../../src/hooks/run-stop-hooks.ts';
 import { runInVirtualTime, VirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { AskHook } from '../../src/tools/hook-port.ts';
 import { settle } from '../../src/tools/settle.ts';
 
-const view = { stopHookActive: false, messages: [] };
+const view: StopView = {
+  stopHookActive: false,
+  messages: [],
+  querySource: 'sdk',
+  sessionId: 's',
+  cwd: '/work',
+  permissionMode: 'default',
+};
 
 function ask(clock = new VirtualClock(), signal = new AbortController().signal): AskHook {
   return (work, timeoutMs) => settle(work, { clock, signal, timeoutMs });

@@ -51,6 +51,18 @@ const forbidden: readonly (readonly [string, string])[] = [
     ['src/hooks/command', `import '../../${folder}/file.ts';`] as const,
   ]),
   ...['effects', 'hooks', 'session', 'model', 'inspect', 'cli', 'testing'].flatMap((folder) => [
+    ['src/mcp', `import '../${folder}/file.ts';`] as const,
+    ['src/mcp/http', `import '../../${folder}/file.ts';`] as const,
+  ]),
+  ...['effects', 'tools', 'hooks', 'session', 'model', 'settings', 'inspect', 'cli', 'testing'].flatMap((folder) => [
+    ['src/process', `import '../${folder}/file.ts';`] as const,
+    ['src/process/part', `import '../../${folder}/file.ts';`] as const,
+  ]),
+  ...['effects', 'session', 'model', 'inspect', 'process', 'cli', 'testing'].flatMap((folder) => [
+    ['src/settings', `import '../${folder}/file.ts';`] as const,
+    ['src/settings/part', `import '../../${folder}/file.ts';`] as const,
+  ]),
+  ...['hooks', 'session', 'model', 'inspect', 'cli', 'testing'].flatMap((folder) => [
     ['src/memory', `import '../${folder}/file.ts';`] as const,
     ['src/skills', `import '../${folder}/file.ts';`] as const,
     ['src/memory/part', `import '../../${folder}/file.ts';`] as const,
@@ -58,6 +70,10 @@ const forbidden: readonly (readonly [string, string])[] = [
   ...['effects', 'tools', 'session', 'hooks', 'inspect', 'cli', 'testing'].flatMap((folder) => [
     ['src/model', `import '../${folder}/file.ts';`] as const,
     ['src/model/stream', `import '../../${folder}/file.ts';`] as const,
+  ]),
+  ...['effects', 'hooks', 'session', 'model', 'inspect', 'cli', 'testing'].flatMap((folder) => [
+    ['src/agents', `import '../${folder}/file.ts';`] as const,
+    ['src/agents/files', `import '../../${folder}/file.ts';`] as const,
   ]),
   ['src/model', `import 'zod';`],
   ['src/model', `import '@anthropic-ai/other';`],
@@ -100,6 +116,12 @@ const allowed: readonly (readonly [string, string])[] = [
   ['src/hooks', `import type { A } from '../tools/tool.ts';`],
   ['src/hooks', `import '../clock.ts';`],
   ['src/hooks', `import '../core/message.ts';`],
+  ['src/process', `import '../clock.ts';`],
+  ['src/tools', `import '../process/shell.ts';`],
+  ['src/tools/builtin', `import '../../process/shell.ts';`],
+  ['src/hooks', `import '../process/shell.ts';`],
+  ['src/settings', `import '../hooks/hook.ts';`],
+  ['src/settings', `import '../tools/permission-rules.ts';`],
   ['src/memory', `import type { A } from '../effects/collect-attachments.ts';`],
   ['src/memory', `import { lexer } from 'marked';`],
   ['src/skills', `import '../tools/tool.ts';`],

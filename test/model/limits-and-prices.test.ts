@@ -57,7 +57,14 @@ describe('costOf', () => {
     expect(costOf('claude-opus-5-5', { ...usage, cacheRead: 0, cacheCreation: 0 })).toBeCloseTo(24);
   });
 
-  it('is unknown for a model without a fixed price', () => {
-    expect([costOf('claude-haiku-5-5', usage), costOf('llama', usage)]).toEqual([null, null]);
+  it('is higher for a long input where the list says so', () => {
+    const short = { input: 90_000, output: 1_000, cacheRead: 10_000, cacheCreation: 0 };
+    const cost = costOf('claude-haiku-5-5', short) ?? 0;
+    expect(cost).toBeCloseTo(0.009 + 0.0005 + 0.0001);
+    expect(costOf('claude-haiku-5-5', { ...short, cacheRead: 10_001 })).toBeCloseTo(5 * cost);
+  });
+
+  it('is unknown for a model that is not listed', () => {
+    expect(costOf('llama', usage)).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 /** Queries with the real file tools in a real folder, and what they sent and showed. */
 import { builtInTools } from '../../src/tools/builtin/index.ts';
-import type { QueryOptions } from '../../src/prepare.ts';
+import type { QueryOptions } from '../../src/query-options.ts';
 import type { ModelEntry } from '../../src/testing/scenario.ts';
 import { drain, scriptedQuery } from './scripted.ts';
 

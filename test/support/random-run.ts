@@ -7,6 +7,7 @@ import type { LoopState } from '../../src/core/state.ts';
 import { adversaryEvent } from '../../src/testing/adversary.ts';
 import { type Choose, choicesFrom } from '../../src/testing/choose.ts';
 
+const price = { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, longInput: null };
 const seed = '00000000-0000-4000-8000-000000000000';
 
 /** Small windows and small limits, so that every rung is reached within a few events. */
@@ -32,10 +33,14 @@ export const configs: fc.Arbitrary<LoopConfig> = fc
     microcompact: fc.constantFrom<LoopConfig['microcompact']>('off', 'local', 'server'),
     onDemandCompaction: fc.boolean(),
     profile: fc.constantFrom<LoopConfig['profile']>('anthropic', 'plain'),
+    outputSchema: fc.constantFrom<LoopConfig['outputSchema']>(null, null, { type: 'object' }),
+    outputBy: fc.constantFrom<LoopConfig['outputBy']>('format', 'prompt'),
+    maxCost: fc.constantFrom(null, null, 0.005, 0.05),
   })
   .map(({ contextWindow, stopHookBlocks, retries, fallbacks, onDemandCompaction, ...same }) => ({
     ...defaultConfig,
     ...same,
+    prices: Object.fromEntries(['one', 'two', 'three', 'small'].map((name) => [name, price])),
     models: ['one', 'two', 'three'].slice(0, fallbacks + 1),
     fallbackLimits: { contextWindow, maxOutput: Math.floor(contextWindow * 0.64), onDemandCompaction },
     layers: { ...defaultLayers, clearKeep: 1, clearTools: ['read', 'bash'] },

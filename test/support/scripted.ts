@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Emitted } from '../../src/core/output.ts';
 import type { Terminal } from '../../src/core/state.ts';
 import { type Query, query } from '../../src/query.ts';
-import type { QueryOptions } from '../../src/prepare.ts';
+import type { QueryOptions } from '../../src/query-options.ts';
 import type { ModelEntry } from '../../src/testing/scenario.ts';
 import { scriptedFetch } from '../../src/testing/scripted-fetch.ts';
 import { ScriptedModel } from '../../src/testing/scripted-model.ts';

@@ -43,16 +43,34 @@ describe('permission in the pipeline', () => {
     expect(text).toBe('sent npm test');
     expect(asked[0]?.request).toMatchObject({
       toolUseId: 'toolu_1',
-      reason: 'It may change something.',
+      reason: 'No rule allows "npm test".',
       summary: 'sum',
       suggestions: [{ behavior: 'allow', rule: 'Bash(npm test)' }],
     });
   });
 
   it.each([
-    ['a folder', { type: 'paths', paths: ['/w/src/a.ts'] }, [{ behavior: 'allow', rule: 'send(/w/src/**)' }]],
+    ['a folder', { type: 'paths', paths: ['/w/src/a.ts'] }, [{ behavior: 'allow', rule: 'send(//w/src/**)' }]],
     ['no folder with odd letters', { type: 'paths', paths: ['/w/s*c/a.ts'] }, []],
-    ['no command with metacharacters', { type: 'command', command: 'a; b' }, []],
+    [
+      'a rule for each part of a command',
+      { type: 'command', command: 'a; b > c' },
+      [
+        { behavior: 'allow', rule: 'send(a)' },
+        { behavior: 'allow', rule: 'send(b)' },
+        { behavior: 'allow', rule: 'Edit(//w/c)' },
+      ],
+    ],
+    [
+      'what a subcommand of git does with any message',
+      { type: 'command', command: 'git commit -m "a * b"' },
+      [{ behavior: 'allow', rule: 'send(git commit *)' }],
+    ],
+    ['nothing for a part that runs anything', { type: 'command', command: 'a; sudo b' }, []],
+    ['nothing for a shell', { type: 'command', command: 'bash -c a' }, []],
+    ['nothing for code in a word', { type: 'command', command: "python3 -c 'a'" }, []],
+    ['nothing for a pattern', { type: 'command', command: 'rm a*' }, []],
+    ['nothing for what cannot be told', { type: 'command', command: 'a; $B' }, []],
     ['the tool itself', { type: 'none' }, [{ behavior: 'allow', rule: 'send' }]],
   ] as const)('suggests %s', async (_, target, suggestions) => {
     const { canUseTool, asked } = prompt({ behavior: 'allow' });
@@ -97,6 +115,12 @@ describe('permission in the pipeline', () => {
   it('denies where nobody is there to ask, and in dontAsk asks nobody', async () => {
     const alone = await callTool({ tools: [make()], mode: 'default' }, 'send', { msg: 'a' });
     expect(alone.text).toContain('Nobody is there to ask');
+    const orphan = await callTool({ tools: [make()], mode: 'bubble' }, 'send', { msg: 'a' });
+    expect(orphan.text).toContain('Nobody above is there to ask');
+    const above = prompt({ behavior: 'allow' });
+    expect(
+      (await callTool({ tools: [make()], mode: 'bubble', canUseTool: above.canUseTool }, 'send', { msg: 'a' })).text,
+    ).toBe('sent a');
     const { canUseTool, asked } = prompt({ behavior: 'allow' });
     const quiet = await callTool({ tools: [make()], mode: 'dontAsk', canUseTool }, 'send', { msg: 'a' });
     expect(quiet.text).toContain('dontAsk');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { watchPath } from '../../inspect/watch-path.ts';
-import type { QueryOptions } from '../../prepare.ts';
+import type { QueryOptions } from '../../query-options.ts';
 import { ScriptedModel } from '../../testing/scripted-model.ts';
 import { listen } from '../../testing/scripted-server.ts';
 import { builtInTools } from '../../tools/builtin/index.ts';

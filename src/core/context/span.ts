@@ -1,5 +1,6 @@
 /** Which span of the history the small model summarises next, and what becomes of its summary. */
 import { isShrinking, type LoopConfig, type ModelLimits } from '../config.ts';
+import { paidSmall } from '../cost.ts';
 import type { EventOf } from '../event.ts';
 import { drawId } from '../ids.ts';
 import { isBlank, type Message } from '../message.ts';
@@ -102,11 +103,11 @@ function messagesOf({ carried }: LoopState, span: Span): readonly Message[] {
 }
 
 /** A summary that is there and shorter than its span is staged; anything else is a failure. */
-export function stageSpan(state: LoopState, event: EventOf<'span.summarized'>): LoopState {
+export function stageSpan(state: LoopState, event: EventOf<'span.summarized'>, config: LoopConfig): LoopState {
   const { pendingSpan, spanFailures, staged } = state.query;
   if (pendingSpan === null) return state;
   const { firstId, lastId } = pendingSpan;
-  const query = { ...state.query, pendingSpan: null };
+  const query = { ...paidSmall(state.query, event, config), pendingSpan: null };
   const summary = event.text ?? '';
   const isUsable = !isBlank(summary) && estimateText(summary) < estimateMessages(messagesOf(state, pendingSpan));
   if (!isUsable) return { ...state, query: { ...query, spanFailures: spanFailures + 1 } };

@@ -5,6 +5,9 @@ import type { LoopConfig } from '../config.ts';
 import type { ImageBlock, Message, Usage } from '../message.ts';
 import type { LoopState, ToolSpec } from '../state.ts';
 import { base64Of, imageSize } from '../wire/image-size.ts';
+import { estimateText } from './estimate-text.ts';
+
+export { estimateText };
 
 /**
  * Price of one image: the API's own formula (width × height / 750). Public measurements on its newest models found 80 more
@@ -16,34 +19,12 @@ const pageTokens = 2_000;
 const pageCharacters = 60_000;
 /** What role and framing of one message cost. */
 const messageOverhead = 4;
-/** The learnt factor stays within these. */
-const ratioRange = { least: 0.8, most: 2 };
+/** The learnt factor stays within these: older models and other vendors count less, denser languages more. */
+const ratioRange = { least: 0.7, most: 2 };
+/** A learnt factor that lowers estimates keeps so much on top: what comes next may be denser than what was reported. */
+const keptOnTop = 1.05;
 
 const messageCache = new WeakMap<object, number>();
-
-/**
- * Estimates the tokens of a text: bytes / 3, or bytes / 1.8 where fewer than 65 % of the characters are letters or
- * spaces (JSON, listings, numbers). Measured against the newer tokenizer: about right on code, high on prose.
- */
-export function estimateText(text: string): number {
-  let letters = 0;
-  let bytes = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code < 0x80) {
-      letters += isLetter[code]!;
-      bytes += 1;
-    } else {
-      letters += 1;
-      // Either half of a surrogate pair stands for two of its four bytes.
-      bytes += code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3;
-    }
-  }
-  return Math.ceil(letters >= text.length * 0.65 ? bytes / 3 : bytes / 1.8);
-}
-
-/** 1 for the letters and the space of ASCII. */
-const isLetter = Uint8Array.from({ length: 0x80 }, (_, code) => (/[a-zA-Z ]/.test(String.fromCharCode(code)) ? 1 : 0));
 
 interface AnyBlock {
   readonly type: string;
@@ -157,5 +138,10 @@ export function isUsable(usage: Usage): boolean {
 export function learnRatio(ratio: number, estimated: number, reported: number): number {
   if (estimated < 1 || reported < 1) return ratio;
   const learnt = ratio * (reported / estimated);
-  return Math.min(ratioRange.most, Math.max(ratioRange.least, learnt));
+  const careful = learnt < 1 ? Math.min(1, learnt * keptOnTop) : learnt;
+  return clampRatio(careful);
+}
+
+export function clampRatio(ratio: number): number {
+  return Math.min(ratioRange.most, Math.max(ratioRange.least, ratio));
 }

@@ -1,6 +1,6 @@
 /** Which tools may start now. Order of the calls is never changed, only how many run beside each other. */
 import type { LoopConfig } from '../config.ts';
-import type { ToolOutcome, ToolRun } from '../state.ts';
+import type { ToolOutcome, ToolRun, ToolVerdict } from '../state.ts';
 
 /** `early`: the stop reason is not known yet, so only tools that can do no harm start. */
 export type ScheduleMode = 'early' | 'all';
@@ -34,12 +34,17 @@ function startable(runs: readonly ToolRun[], mode: ScheduleMode, limit: number):
     if (status !== 'waiting') continue;
     const fits = running < limit && (running === 0 || (verdict.concurrencySafe && allSafe));
     // A tool that must wait holds back those behind it: they may depend on what it does.
-    if (!fits || (mode === 'early' && !(verdict.concurrencySafe && verdict.readOnly))) break;
+    if (!fits || (mode === 'early' && !isHarmless(verdict))) break;
     started.push(index);
     running += 1;
     allSafe &&= verdict.concurrencySafe;
   }
   return started;
+}
+
+/** True when it does not matter that it ran for an answer that is dropped. A sub-agent costs too much for that. */
+function isHarmless({ concurrencySafe, readOnly, startsAgent }: ToolVerdict): boolean {
+  return concurrencySafe && readOnly && startsAgent !== true;
 }
 
 /** Starts what may start. */
@@ -67,7 +72,8 @@ export function endAll(runs: readonly ToolRun[], why: (run: ToolRun) => string):
   return runs.map((run) => (isEnded(run) ? run : endWith(run, why(run))));
 }
 
-function endWith(run: ToolRun, text: string): ToolRun {
+/** Ends a run with an error result that says why. */
+export function endWith(run: ToolRun, text: string): ToolRun {
   return { ...run, status: 'ended', outcome: syntheticOutcome(text) };
 }
 

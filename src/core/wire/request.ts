@@ -99,10 +99,22 @@ function isPaused({ carried, scratch, query }: LoopState): boolean {
 }
 
 function outputConfig(state: LoopState, config: LoopConfig): JsonObject | null {
-  if (config.taskBudget === null || config.profile !== 'anthropic') return null;
+  if (config.profile !== 'anthropic') return null;
+  const members = { ...taskBudget(state, config), ...outputFormat(config) };
+  return Object.keys(members).length === 0 ? null : members;
+}
+
+function taskBudget(state: LoopState, { taskBudget: total }: LoopConfig): JsonObject {
+  if (total === null) return {};
   const { taskBudgetRemaining } = state.query;
   const remaining = taskBudgetRemaining === null ? {} : { remaining: taskBudgetRemaining };
-  return { task_budget: { type: 'tokens', total: config.taskBudget, ...remaining } };
+  return { task_budget: { type: 'tokens', total, ...remaining } };
+}
+
+/** Structured output: the API holds the text of an answer to the schema, tools left free. */
+function outputFormat({ outputSchema, outputBy }: LoopConfig): JsonObject {
+  if (outputSchema === null || outputBy === 'prompt') return {};
+  return { format: { type: 'json_schema', schema: outputSchema } };
 }
 
 /** Thinking that fits under `maxTokens`; null when it is off or does not fit. */

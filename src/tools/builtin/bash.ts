@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { z } from 'zod';
+import { runShell, type ShellResult } from '../../process/shell.ts';
 import { oneLine } from '../text.ts';
 import { type Tool, tool, type ToolOutput, type ToolRunContext } from '../tool.ts';
-import { runShell, type ShellResult } from './shell.ts';
 
 /** The numbers that coding agents publish for their shell tools; times in milliseconds, output in characters. */
 const bashLimits = {

@@ -4,7 +4,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, readlink, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FileRecord } from '../../core/tools/context.ts';
-import { errorCode, isMissing, isWithinAny, realPathOf } from '../paths.ts';
+import { errorCode, isGuarded, isMissing, isWithinAny, realPathOf } from '../paths.ts';
 import type { PermissionOpinion, ToolRunContext } from '../tool.ts';
 
 /** Something about a file that the model must be told; the message is for the model. */
@@ -14,9 +14,6 @@ export class FileProblem extends Error {
 
 /** What a tool wants of a file: reading is allowed in a few more places. */
 export type Access = 'read' | 'write';
-
-/** Folders whose files change what runs or what is allowed without being asked: writing there is always asked. */
-const guardedFolder = /(?:^|[/\\])\.(?:git|claude|escapement)(?:[/\\]|$)/i;
 
 function rootsFor(context: ToolRunContext, access: Access): readonly string[] {
   return access === 'read' ? [...context.roots, ...context.readRoots] : context.roots;
@@ -29,7 +26,7 @@ export async function pathOpinion(path: string, context: ToolRunContext, access:
     const way = real === path ? path : `${path} (which is ${real})`;
     return { behavior: 'ask', reason: `${way} is outside of the workspace ${context.cwd}.` };
   }
-  if (access === 'write' && guardedFolder.test(real)) {
+  if (access === 'write' && isGuarded(real)) {
     return { behavior: 'ask', reason: `${path} belongs to a folder that changes what runs or what is allowed.` };
   }
   return { behavior: 'pass' };

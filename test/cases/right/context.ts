@@ -39,8 +39,8 @@ export const context: Right = {
     expect(verdicts(result)).toEqual([]);
   },
   B11b: (result) => expect([ending(result), result.counts.modelCalls]).toEqual(['completed api_error', 1]),
-  // The first two times all shrinks are used up; the third time only two inputs are left that were not refused.
-  B11c: (result) => expect([ending(result), result.counts.summaryCalls]).toEqual(['completed done', 10]),
+  // The first time all shrinks are used up; the second time only three inputs are left that were not refused.
+  B11c: (result) => expect([ending(result), result.counts.summaryCalls]).toEqual(['completed done', 7]),
   B15: (result) => {
     const lines = linesOf(result, 0);
     expect(lines[0]).toMatch(/<loop-note>Summary of the conversation so far/);
@@ -61,6 +61,22 @@ export const context: Right = {
     expect(result.counts).toMatchObject({ modelCalls: 4, summaryCalls: 4 });
     expect(ending(result)).toBe('prompt_too_long');
     expect(shown(result, 'error')).toHaveLength(1);
+  },
+  B06: (result) => {
+    expect([ending(result), result.counts.summaryCalls]).toEqual(['completed done', 0]);
+  },
+  B06b: (result) => {
+    expect([ending(result), result.counts.summaryCalls]).toEqual(['completed done', 1]);
+    expect(result.requests[0]?.purpose).toBe('summary');
+  },
+  B06c: (result) => {
+    expect([ending(result), result.counts.summaryCalls]).toEqual(['completed done', 1]);
+    expect(shown(result, 'boundary')).toHaveLength(1);
+  },
+  B07: (result) => {
+    const purposes = result.requests.map(({ purpose }) => purpose);
+    expect(purposes).toEqual(['model', 'summary', ...purposes.slice(2).fill('model')]);
+    expect([ending(result), result.counts.modelCalls]).toEqual(['completed done', 6]);
   },
   B08: (result) => {
     expect(result.counts.summaryCalls).toBe(0);

@@ -122,6 +122,8 @@ export const tools: Right = {
     expect(linesOf(result, 2).join('\n')).not.toMatch(/\\ud83d|\\ude00/);
     expect(lastOf(result, 2).map(({ text }) => text)).toEqual(['e\ufffd', 'f\ufffd']);
   },
+  // Listeners, timers and processes left behind are violations of every simulation.
+  B73: (result) => expect([result.counts.toolRuns, result.violations]).toEqual([2_500, []]),
   B75a: (result) => expect(advice(result)).toEqual([]),
   B75b: (result) => expect(advice(result)).toEqual([expect.stringMatching(/^<loop-note>read was called 10 times/)]),
   B75c: (result) => expect(advice(result)).toEqual([]),

@@ -5,8 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { createBashTool } from '../../../src/tools/builtin/bash.ts';
-import { OutputBuffer } from '../../../src/tools/builtin/output-buffer.ts';
-import { isGroupAlive, killAllCommands } from '../../../src/tools/builtin/process-group.ts';
+import { OutputBuffer } from '../../../src/process/output-buffer.ts';
+import { isGroupAlive, killAllCommands } from '../../../src/process/process-group.ts';
 import { createMemoryStore } from '../../../src/tools/result-store.ts';
 import { type Called, callTool, type Setting, temporaryFolder } from '../call-tool.ts';
 

@@ -1,0 +1,1 @@
+export const add = (left, right) => left - right;
