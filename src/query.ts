@@ -69,11 +69,15 @@ class LoopQuery implements Query {
   #lastFit: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #drawnSeed: string | null = null;
-  #messages = 0;
+  #messages: number;
 
   constructor(options: QueryOptions) {
     this.#prepared = prepare(options, (child) => query(withinCap(child, this.state)));
     this.#options = this.#prepared.options;
+    // With a seed that is always the same, a resumed query must not give the ids of its first process once more.
+    this.#messages = (options.resume?.events ?? []).filter(
+      (event) => 'message' in event && event.message !== null,
+    ).length;
   }
 
   get state(): LoopState | null {

@@ -291,3 +291,38 @@ describe('query', () => {
     expect(calls.filter((call) => call === 'uuid')).toHaveLength(1);
   });
 });
+
+describe('images that the user sends meanwhile', () => {
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'too large' } } as const;
+
+  it('are left out with a note or scaled, keep their order, and wait in queued until then', async () => {
+    let release = (): void => {};
+    const scaled = new Promise<void>((resolve) => (release = resolve));
+    const scaleImage = async (): Promise<never> => {
+      await scaled;
+      throw new Error('no scaler here');
+    };
+    const big = { ...image, source: { ...image.source, data: Buffer.alloc(6_000_000).toString('base64') } };
+    const { query: started, model } = scriptedQuery([useEcho('t1'), done], { deps: { scaleImage } });
+    const first = started.send([big]);
+    const second = started.send('after the image');
+    expect(started.queued.map(({ id }) => id)).toEqual([first, second]);
+    release();
+    await settle();
+    await drain(started);
+    const told = JSON.stringify(model.requests[1]?.messages);
+    expect(told).toMatch(/An image was left out: .*after the image/);
+    expect(model.violations).toEqual([]);
+  });
+
+  it('that end the query are fitted by the next one', async () => {
+    const big = { ...image, source: { ...image.source, data: Buffer.alloc(6_000_000).toString('base64') } };
+    const scaleImage = (): Promise<never> => Promise.reject(new Error('no scaler here'));
+    const { query: started } = scriptedQuery([done], { deps: { scaleImage } });
+    started.submit([big]);
+    await drain(started);
+    const next = scriptedQuery([done], { queued: started.queued, deps: { scaleImage } });
+    await drain(next.query);
+    expect(JSON.stringify(next.model.requests[0]?.messages)).toContain('An image was left out');
+  });
+});
