@@ -148,7 +148,10 @@ describe('laws of step', () => {
     fc.assert(
       fc.property(configs, choices, (config, numbers) => {
         const check = (request: WireRequest, state: LoopState): void => {
-          const limits = { ...state.query.limits, estimate: null, profile: config.profile };
+          // What errors taught of the model that answers says nothing of the small one.
+          const isSmall = request.model === config.smallModel;
+          const ofModel = isSmall ? (config.modelLimits[request.model] ?? config.fallbackLimits) : state.query.limits;
+          const limits = { ...ofModel, estimate: null, profile: config.profile };
           expect(describeViolations(validateRequest(request, limits))).toBe('');
         };
         const end = run(config, numbers, (_before, after, effects) => {
