@@ -43,6 +43,7 @@ import { withoutAgentDenials } from './agents/tools-of.ts';
 import { agentToolOf, type StartQuery } from './sub-agents.ts';
 import type { Tool } from './tools/tool.ts';
 import type { QueryOptions } from './query-options.ts';
+import { skillToolName } from './skills/skill-tool.ts';
 
 /** What `query()` has after its options were checked, before anything was asked of the world. */
 export interface Prepared {
@@ -188,7 +189,7 @@ function partsOf(options: QueryOptions, startQuery: StartQuery): Parts {
 
 /** The tools of MCP servers as they are now: none of them takes the name of another tool. */
 function mcpTools(servers: McpServers | null, others: readonly Tool[]): () => readonly Tool[] {
-  const taken = new Set(['Skill', ...others.flatMap(({ name, aliases }) => [name, ...aliases])]);
+  const taken = new Set([skillToolName, ...others.flatMap(({ name, aliases }) => [name, ...aliases])]);
   const none: readonly Tool[] = [];
   return () => servers?.tools(taken) ?? none;
 }

@@ -10,6 +10,7 @@ import { modelNamed } from './model/aliases.ts';
 import { UsageMeter } from './model/usage-meter.ts';
 import type { QueryOptions } from './query-options.ts';
 import type { Query } from './query.ts';
+import { skillToolName } from './skills/skill-tool.ts';
 import type { Tool } from './tools/tool.ts';
 
 /** A sub-agent that starts, for `journalOf`. */
@@ -216,15 +217,20 @@ function modelOptions({ model }: AgentDefinition, options: QueryOptions): QueryO
   return own === null ? kept(options, (option) => ofTheModel.has(option)) : { model: own };
 }
 
-/** Its tools; Agent only where its depth lets it start agents, made anew for it. */
+/** Its tools; Agent, only where its depth lets it start agents, and Skill are made anew for it. */
 function toolOptions({ agent, context }: AgentCall, { options, agents, tools }: Starter): QueryOptions {
   const given = toolsOf(agent, tools);
-  const others = given.filter(({ name }) => name !== agentToolNames[0]);
+  const has = (wanted: string): boolean => given.some(({ name }) => name === wanted);
+  const others = given.filter(({ name }) => name !== agentToolNames[0] && name !== skillToolName);
   const mayStart = context.shared.depth + 1 < (options.maxAgentDepth ?? defaultConfig.maxAgentDepth);
   if (others.length === 0 && (agent.tools ?? []).length > 0 && given.length === 0) {
     throw new Error(`None of the tools of the agent is there: ${(agent.tools ?? []).join(', ')}.`);
   }
-  return { tools: others, ...(mayStart && given.length > others.length ? { agents } : {}) };
+  return {
+    tools: others,
+    ...(mayStart && has(agentToolNames[0]) ? { agents } : {}),
+    ...(has(skillToolName) ? {} : { skills: false }),
+  };
 }
 
 /** Questions go to the person whom the starter asks, and say who wants to know. */

@@ -6,6 +6,8 @@ import type { Skill } from './find-skills.ts';
 import { frontMatterOf } from './front-matter.ts';
 import { readSkillText } from './skill-text.ts';
 
+export const skillToolName = 'Skill';
+
 /** Longest list of skills in the description of the tool, in characters; about 4,000 tokens. */
 const longestList = 16_000;
 
@@ -23,7 +25,7 @@ const words = [
 export function createSkillTool(skills: readonly Skill[]): Tool {
   const byName = new Map(skills.map((skill) => [skill.name, skill]));
   return tool({
-    name: 'Skill',
+    name: skillToolName,
     isBuiltIn: true,
     description: `${words}\n\nSkills:\n${listOf(skills)}`,
     input,

@@ -1,4 +1,7 @@
 import { getEventListeners } from 'node:events';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { InspectionEvent } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -348,5 +351,27 @@ describe('the tools of a sub-agent', () => {
     const given = journals.map((journal) => journal.recorded()?.initial.query.tools.map(({ name }) => name));
     expect(given).toEqual([['mcp__db__ask'], ['echo'], ['echo', 'mcp__db__ask']]);
     expect(resultsOf(asked.query.state)['a-d']?.text).toContain('None of the tools of the agent is there: Nothing.');
+  });
+
+  it('hold Skill once where the definition names it or names none, and the skills of the starter', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'escapement-skills-'));
+    mkdirSync(join(home, '.claude/skills/greet'), { recursive: true });
+    writeFileSync(join(home, '.claude/skills/greet/SKILL.md'), '---\nname: greet\ndescription: Greets\n---\nBow.\n');
+    const journals: ReturnType<typeof memoryJournal>[] = [];
+    const asked = agentQuery(
+      [starts('a', 'b', 'c'), says('done')],
+      { a: [calls('Skill', 's1', 0, { skill: 'greet' }), says('x')], b: [says('x')], c: [says('x')] },
+      {
+        tools: [echo],
+        skills: { home },
+        journalOf: () => journals[journals.push(memoryJournal()) - 1]!,
+        define: { b: { tools: ['echo'] }, c: { tools: ['Skill'] } },
+      },
+    );
+    // Skills are read from a real disk, for which a virtual clock does not wait.
+    await drain(asked.query);
+    const given = journals.map((journal) => journal.recorded()?.initial.query.tools.map(({ name }) => name));
+    expect(given).toEqual([['Skill', 'echo'], ['echo'], ['Skill']]);
+    expect(JSON.stringify(asked.models['a']?.requests[1]?.messages)).toContain('Bow.');
   });
 });

@@ -28,14 +28,19 @@ export function starts(...agents: readonly string[]): ModelEntry {
   return { stream: [...uses, { stop: 'tool_use' }] };
 }
 
+/** Without a pause no clock is needed. */
+function pause(ms: number): readonly { readonly wait: number }[] {
+  return ms === 0 ? [] : [{ wait: ms }];
+}
+
 /** An answer after `ms` virtual milliseconds. */
 export function says(text: string, ms = 0, usage = { input: 100, output: 10 }): ModelEntry {
-  return { stream: [{ wait: ms }, { text }, { stop: 'end_turn' }], usage };
+  return { stream: [...pause(ms), { text }, { stop: 'end_turn' }], usage };
 }
 
 /** A call of a tool after `ms` virtual milliseconds. */
 export function calls(tool: string, id: string, ms = 0, input = {}): ModelEntry {
-  return { stream: [{ wait: ms }, { tool, id, input }, { stop: 'tool_use' }], usage: { input: 100, output: 10 } };
+  return { stream: [...pause(ms), { tool, id, input }, { stop: 'tool_use' }], usage: { input: 100, output: 10 } };
 }
 
 /** Each agent asks a model of its own name, whose answers are its script. */
