@@ -1,12 +1,10 @@
 /** Reads a definition file: YAML front matter, and the system prompt under it. */
-import { parse } from 'yaml';
 import { z } from 'zod';
+import { frontMatterOf } from '../markdown/front-matter.ts';
 import { type AgentDefinition, definitionProblem } from './definition.ts';
 
 /** What a file holds, or why it cannot be used (the end of a sentence). */
 export type ParsedAgent = { readonly name: string; readonly agent: AgentDefinition } | { readonly problem: string };
-
-const form = /^\uFEFF?---[ \t]*\r?\n(?<head>.*?)^---[ \t]*(?:\r?\n|$)(?<body>.*)$/ms;
 
 const list = z.union([z.string(), z.array(z.string())]);
 
@@ -23,9 +21,9 @@ const frontMatter = z.object({
 
 /** Takes the text of a definition file apart. */
 export function parseAgent(text: string): ParsedAgent {
-  const { head, body = '' } = form.exec(text)?.groups ?? {};
-  if (head === undefined) return { problem: 'it does not begin with front matter between two lines ---' };
-  const parsed = frontMatter.safeParse(membersOf(head));
+  const { members, body } = frontMatterOf(text);
+  if (members === null) return { problem: 'it does not begin with front matter between two lines ---' };
+  const parsed = frontMatter.safeParse(members);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     return { problem: `${issue?.path.map(String).join('.') || 'the front matter'}: ${issue?.message ?? 'unreadable'}` };
@@ -33,7 +31,7 @@ export function parseAgent(text: string): ParsedAgent {
   const { name, description, tools, disallowedTools, model, maxTurns, permissionMode } = parsed.data;
   const agent = withoutEmpty({
     description,
-    prompt: body.trim(),
+    prompt: body,
     tools: namesOf(tools),
     disallowedTools: namesOf(disallowedTools),
     model,
@@ -42,16 +40,6 @@ export function parseAgent(text: string): ParsedAgent {
   });
   const problem = definitionProblem(name, agent);
   return problem === null ? { name, agent: agent as unknown as AgentDefinition } : { problem };
-}
-
-/** Descriptions with a colon in them are no YAML, and files have them all the same: then each line is one member. */
-function membersOf(head: string): unknown {
-  try {
-    return parse(head) as unknown;
-  } catch {
-    const lines = [...head.matchAll(/^(?<key>[A-Za-z][\w-]*):[ \t]*(?<value>.*(?:\r?\n(?![A-Za-z][\w-]*:).*)*)/gm)];
-    return Object.fromEntries(lines.map(({ groups }) => [groups?.['key'] ?? '', (groups?.['value'] ?? '').trim()]));
-  }
 }
 
 /** A list of names, with or without commas; `Agent(a, b)` stands for Agent. No list, and `*`: null, for all tools. */

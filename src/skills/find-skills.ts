@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { cutHead } from '../core/text.ts';
 import { oneLine } from '../tools/text.ts';
 import { readSkillText } from './skill-text.ts';
-import { frontMatterOf } from './front-matter.ts';
+import { frontMatterOf } from '../markdown/front-matter.ts';
 
 /** A skill as its file describes it; the body is read when it is used. */
 export interface Skill {
@@ -72,7 +72,8 @@ async function readSkill(file: string, { level, within }: SkillPlace): Promise<S
   const read = await readSkillText(file, within);
   if (read === null) return null;
   if (typeof read === 'string') return `The skill ${file} cannot be used: ${read}`;
-  const { members, body } = frontMatterOf(read.text);
+  const { members: given, body } = frontMatterOf(read.text);
+  const members = given ?? {};
   const name = textOf(members['name']) || basename(dirname(file));
   if (!namePattern.test(name)) {
     return `The skill ${file} cannot be used: its name ${JSON.stringify(cutHead(name, 80))} is none; use a-z, 0-9 and -.`;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { cutHead } from '../core/text.ts';
 import { type Tool, tool, type ToolOutput } from '../tools/tool.ts';
 import type { Skill } from './find-skills.ts';
-import { frontMatterOf } from './front-matter.ts';
+import { frontMatterOf } from '../markdown/front-matter.ts';
 import { readSkillText } from './skill-text.ts';
 
 export const skillToolName = 'Skill';

@@ -10,6 +10,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 /** Folder of the planted file, and the line planted in it. */
 const forbidden: readonly (readonly [string, string])[] = [
+  ['src/markdown', `import '../core/json.ts';`],
   ['src/core', `import '../clock.ts';`],
   ['src/core', `import '../tools/tool.ts';`],
   ['src/core', `import type { A } from '../effects/io.ts';`],
@@ -89,6 +90,8 @@ const forbidden: readonly (readonly [string, string])[] = [
 ];
 
 const allowed: readonly (readonly [string, string])[] = [
+  ['src/agents', `import '../markdown/front-matter.ts';`],
+  ['src/skills', `import '../markdown/front-matter.ts';`],
   ['src/core', `import './state.ts';`],
   ['src/core', `import './wire/request.ts';`],
   ['src/core/wire', `import '../state.ts';`],
