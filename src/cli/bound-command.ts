@@ -1,5 +1,7 @@
 /** `escapement bound`: the worst case of a query, computed from its limits. */
 import { bound, type Mechanism } from '../core/bound.ts';
+import { boundWithSubAgents } from '../core/bound-tree.ts';
+import type { LoopConfig } from '../core/config.ts';
 import { type LoopOptions, toLoopConfig } from '../options.ts';
 import { exitStatus } from './exit-status.ts';
 import { type CliIo, UsageError } from './io.ts';
@@ -35,10 +37,21 @@ export function boundCommand(file: string | null, io: CliIo): number {
     const calls = shares[name as Mechanism];
     if (calls > 0) io.out(`${String(calls).padStart(7)}  ${words}\n`);
   }
+  io.out(`\n${treeText(config)}\n`);
   return exitStatus.done;
 }
 
-function configOf(options: unknown): ReturnType<typeof toLoopConfig> {
+/** What sub-agents may add, where the query has the tool Agent. */
+function treeText(config: LoopConfig): string {
+  const { modelCalls, summaryCalls, queries } = boundWithSubAgents(config);
+  if (queries === 1) return 'no sub-agents may start';
+  const agents = `${queries - 1} sub-agents`;
+  if (!Number.isFinite(modelCalls))
+    return `with ${agents} there is no bound: set maxTurns, which holds for each of them`;
+  return `with ${agents}: at most ${modelCalls} model calls and ${summaryCalls} summary calls together`;
+}
+
+function configOf(options: unknown): LoopConfig {
   try {
     return toLoopConfig(options as LoopOptions, { modelLimits: {}, stopHooks: true, microcompactor: null });
   } catch (error) {

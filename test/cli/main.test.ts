@@ -243,7 +243,9 @@ describe('escapement', () => {
   it('prints the worst case', async () => {
     expect((await run(['bound'])).stdout).toMatch(/^at most \d+ model calls and \d+ summary calls, for each turn$/m);
     const folder = workspace({ 'config.json': '{"maxTurns":5}', 'wrong.json': '{"maxTurns":"many"}' });
-    expect((await run(['bound', '--config', join(folder, 'config.json')])).stdout).toContain('for all 5 turns');
+    const ofFive = (await run(['bound', '--config', join(folder, 'config.json')])).stdout;
+    expect(ofFive).toContain('for all 5 turns');
+    expect(ofFive).toMatch(/^with 10 sub-agents: at most \d+ model calls and \d+ summary calls together$/m);
     expect((await run(['bound', '--config', join(folder, 'wrong.json')])).stderr).toContain('maxTurns');
   });
 });
