@@ -32,12 +32,19 @@ function withoutEnd(entries: readonly ModelEntry[], last: ModelEntry): ModelEntr
   return entries.at(-1)?.repeat === true ? [...entries] : [...entries, last];
 }
 
+function agentsWithoutEnd(agents: NonNullable<Scenario['agents']>): NonNullable<Scenario['agents']> {
+  return Object.fromEntries(
+    Object.entries(agents).map(([name, { model }]) => [name, { model: withoutEnd(model, done) }]),
+  );
+}
+
 /** The first query of the scenario alone, never at a loss for an answer. */
 function oneQuery({ then: _then, ...scenario }: Scenario): Scenario {
   return {
     ...scenario,
     model: withoutEnd(scenario.model, done),
     summary: withoutEnd(scenario.summary ?? [], short),
+    ...(scenario.agents === undefined ? {} : { agents: agentsWithoutEnd(scenario.agents) }),
     ...(scenario.small === undefined ? {} : { small: withoutEnd(scenario.small, short) }),
   };
 }

@@ -158,6 +158,9 @@ const storedMessage = z.looseObject({
   usage: z.json().optional(),
 });
 
+/** Its model is called `agent-` and the name. */
+const agentName = z.string().regex(/^[a-z][a-z0-9-]*$/, 'use a-z, 0-9 and -');
+
 /** The whole file. */
 export const scenarioSchema = z.strictObject({
   name: text,
@@ -169,6 +172,7 @@ export const scenarioSchema = z.strictObject({
   messages: z.array(storedMessage).optional(),
   compact: compact.optional(),
   model: z.array(modelEntrySchema),
+  agents: z.record(agentName, z.strictObject({ model: z.array(modelEntrySchema) })).optional(),
   summary: z.array(modelEntrySchema).optional(),
   small: z.array(modelEntrySchema).optional(),
   tools: z.record(z.string(), toolScript).optional(),

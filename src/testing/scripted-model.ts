@@ -31,6 +31,8 @@ import { endOf, streamChunks } from './scripted-wire.ts';
 export interface ScriptedModelOptions {
   /** Answers to the requests of the loop, in order. */
   readonly model: readonly ModelEntry[];
+  /** Answers to the requests of the loop for models of these names, in place of `model`. Default: none. */
+  readonly byModel?: Readonly<Record<string, readonly ModelEntry[]>>;
   /** Answers to the compactor. */
   readonly summary?: readonly ModelEntry[];
   /** Answers to the small model's background work. */
@@ -83,6 +85,7 @@ export class ScriptedModel {
   readonly violations: string[] = [];
   readonly #options: ScriptedModelOptions;
   readonly #lists: Readonly<Record<CallPurpose, Script>>;
+  readonly #byModel: ReadonlyMap<string, Script>;
   #answers = 0;
   #recorded = 0;
   /** Purposes whose newest answer since the last user message ended in `pause_turn`: it may be sent back. */
@@ -92,7 +95,8 @@ export class ScriptedModel {
 
   constructor(options: ScriptedModelOptions) {
     this.#options = options;
-    const { model, summary = [], small = [] } = options;
+    const { model, byModel = {}, summary = [], small = [] } = options;
+    this.#byModel = new Map(Object.entries(byModel).map(([name, entries]) => [name, new Script(entries)]));
     this.#lists = { model: new Script(model), summary: new Script(summary), small: new Script(small) };
   }
 
@@ -200,7 +204,8 @@ export class ScriptedModel {
 
   #scripted(request: RecordedRequest): ScriptedAnswer {
     const { purpose, estimate } = request;
-    const entry = this.#lists[purpose].next(estimate);
+    const own = purpose === 'model' ? this.#byModel.get(request.model) : undefined;
+    const entry = (own ?? this.#lists[purpose]).next(estimate);
     if (entry === null) {
       this.violations.push(`The script has no answer left for a ${purpose} request.`);
       return errorAnswer(500, 'api_error', `The script has no answer left for a ${purpose} request.`);

@@ -68,6 +68,9 @@ export function scenarioModel(
   const { contextWindow, modelMaxOutput } = limitsOf(scenario);
   return new ScriptedModel({
     model: scenario.model,
+    byModel: Object.fromEntries(
+      Object.entries(scenario.agents ?? {}).map(([name, { model }]) => [`agent-${name}`, model]),
+    ),
     summary: scenario.summary ?? [],
     small: scenario.small ?? [],
     limits: { contextWindow, maxOutput: modelMaxOutput },
@@ -85,6 +88,16 @@ export interface SimulationParts {
   readonly leftovers: Leftovers;
   readonly model: ScriptedModel;
   readonly onToolStart: (toolUseId: string) => void;
+}
+
+/** Each asks a model of its own, so that its answers are its own script. */
+function scenarioAgents(scripts: NonNullable<Scenario['agents']>): NonNullable<QueryOptions['agents']> {
+  return Object.fromEntries(
+    Object.keys(scripts).map((name) => [
+      name,
+      { description: `Is ${name}.`, prompt: `You are ${name}.`, model: `agent-${name}` },
+    ]),
+  );
 }
 
 /** The options that all queries of a scenario have. */
@@ -105,6 +118,7 @@ export function simulatedOptions(
     baseUrl: 'http://scripted.invalid',
     fetch: leftovers.watchFetch(scriptedFetch(model)),
     ...(canUseTool === null ? {} : { canUseTool }),
+    ...(scenario.agents === undefined ? {} : { agents: scenarioAgents(scenario.agents) }),
     resultStore: createMemoryStore(),
     ...own,
     tools: leftovers.watchTools(own.tools ?? scenarioTools(scenario, time.clock), onToolStart),

@@ -98,6 +98,25 @@ export const tools: Right = {
     expect([ending(result), result.ms]).toEqual(['aborted_tools', 2_000]);
     expect(results(result)[0]?.[2]).toContain('may still be running');
   },
+  // The child has asked twice, never a third time; its parent's call has a result, and the next query goes on.
+  B60: (result) => {
+    expect(models(result).map(({ model }) => model)).toEqual([
+      'scripted-model',
+      'agent-scout',
+      'agent-scout',
+      'scripted-model',
+    ]);
+    expect(result.terminals.map(({ reason }) => reason)).toEqual(['aborted_tools', 'completed']);
+    expect(verdicts(result)).toEqual([['t1', true]]);
+  },
+  B60b: (result) => {
+    expect(models(result).filter(({ model }) => model.startsWith('agent-'))).toHaveLength(3);
+    expect(result.terminals.map(({ reason }) => reason)).toEqual(['aborted_tools', 'completed']);
+    expect(verdicts(result)).toEqual([
+      ['t1', true],
+      ['t2', true],
+    ]);
+  },
   B63: (result) => {
     // The approval holds for what was approved, also after the crash; for other arguments the user is asked again.
     expect(results(result).map(([, isError]) => isError)).toEqual([false, true]);
