@@ -10,7 +10,7 @@ import { defaultAbortGraceMs, prepare } from './prepare.ts';
 import type { QueryOptions } from './query-options.ts';
 import { Run } from './run.ts';
 import { withinCap } from './sub-agents.ts';
-import { replay, startedCommands } from './session/journal.ts';
+import { replay, startedCommands, withMicrocompactor } from './session/journal.ts';
 
 /** A query under way. Iterate it; the value that it returns is the terminal. */
 export interface Query extends AsyncGenerator<Emitted, Terminal, void> {
@@ -196,7 +196,8 @@ class LoopQuery implements Query {
   }
 
   async #begin(): Promise<Run> {
-    const { resume, signal } = this.#options;
+    const { resume: given, signal, deps } = this.#options;
+    const resume = given === undefined ? undefined : withMicrocompactor(given, deps?.microcompact);
     const seed = this.#seed();
     const stops = signal === undefined ? [this.#starting.signal] : [this.#starting.signal, signal];
     const resolved = await this.#prepared.resolve(AbortSignal.any(stops));

@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Emitted } from '../src/core/output.ts';
-import type { Terminal } from '../src/core/state.ts';
+import type { LoopState, Terminal } from '../src/core/state.ts';
 import { query } from '../src/query.ts';
-import { memoryJournal, replay } from '../src/session/journal.ts';
+import { memoryJournal, type RecordedQuery, replay } from '../src/session/journal.ts';
 import type { ModelEntry } from '../src/testing/scenario.ts';
 import { tool } from '../src/tools/tool.ts';
 import { drain, echo, scriptedQuery } from './support/scripted.ts';
@@ -209,6 +209,17 @@ describe('query', () => {
     for (let count = 0; count <= recorded.events.length; count += 1) {
       expect(JSON.parse(JSON.stringify(replay(recorded, count)))).toEqual(replay(recorded, count));
     }
+  });
+
+  it('asks for the microcompactor that a stored journal has lost, and takes it from deps', async () => {
+    const journal = memoryJournal();
+    const deps = { microcompact: (state: LoopState) => state };
+    await drain(scriptedQuery([useEcho('t1'), done], { journal, deps }).query);
+    const stored = JSON.parse(JSON.stringify(journal.recorded())) as RecordedQuery;
+    expect(() => replay(stored)).toThrow(/give it as deps\.microcompact/);
+    const resume = { ...stored, events: stored.events.slice(0, 2) };
+    const { terminal } = await drain(scriptedQuery([useEcho('r1'), done], { resume, deps }).query);
+    expect(terminal).toMatchObject({ reason: 'completed', outcome: 'done' });
   });
 
   it('resumes a journal that was cut anywhere', async () => {

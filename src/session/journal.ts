@@ -1,5 +1,5 @@
 /** What happened in a query, in order: the state it began with and every event. Enough to fold it again, bit for bit. */
-import type { LoopConfig } from '../core/config.ts';
+import type { Layer, LoopConfig } from '../core/config.ts';
 import type { LoopEvent } from '../core/event.ts';
 import type { LoopState } from '../core/state.ts';
 import { step } from '../core/step.ts';
@@ -51,10 +51,30 @@ export function memoryJournal(): MemoryJournal {
   };
 }
 
-/** The state after the first `count` events of a recorded query; all of them by default. Any prefix is a fork point. */
+/** True when the query had a microcompactor that was lost on the way through JSON, which keeps null but no function. */
+function lacksMicrocompactor({ config }: RecordedQuery): boolean {
+  return (config.microcompactor as unknown) === undefined;
+}
+
+/** The journal with the microcompactor that JSON has lost; the same object where none is missing or none is given. */
+export function withMicrocompactor(recorded: RecordedQuery, microcompactor: Layer | undefined): RecordedQuery {
+  if (microcompactor === undefined || !lacksMicrocompactor(recorded)) return recorded;
+  return { ...recorded, config: { ...recorded.config, microcompactor } };
+}
+
+/**
+ * The state after the first `count` events of a recorded query; all of them by default. Any prefix is a fork point.
+ *
+ * @throws Error for a journal of another version; TypeError for one whose microcompactor was lost in JSON.
+ */
 export function replay(recorded: RecordedQuery, count = recorded.events.length): LoopState {
   if (recorded.version !== journalVersion) {
     throw new Error(`This journal has version ${String(recorded.version)}; this version of escapement reads 1.`);
+  }
+  if (lacksMicrocompactor(recorded)) {
+    throw new TypeError(
+      'This journal was recorded with a microcompactor of its host, a function that JSON does not hold: give it as deps.microcompact of query(), or put it into config.microcompactor.',
+    );
   }
   return recorded.events
     .slice(0, count)

@@ -3,12 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { bound } from '../../src/core/bound.ts';
 import type { LoopConfig } from '../../src/core/config.ts';
 import type { Effect } from '../../src/core/effect.ts';
+import type { LoopEvent } from '../../src/core/event.ts';
+import { isLive } from '../../src/core/running.ts';
 import type { LoopState } from '../../src/core/state.ts';
-import { step } from '../../src/core/step.ts';
+import { clearOutbox, step } from '../../src/core/step.ts';
 import { projectHistory } from '../../src/core/wire/project.ts';
 import { buildRequest } from '../../src/core/wire/request.ts';
 import type { WireRequest } from '../../src/core/wire/request-type.ts';
 import { describeViolations, validateRequest } from '../../src/core/wire/validate.ts';
+import { memoryJournal, type RecordedQuery, replay, withMicrocompactor } from '../../src/session/journal.ts';
 import { choices, configs, play, startOf } from '../support/random-run.ts';
 
 /** Runs the pure engine and hands every step to `look`. */
@@ -176,5 +179,64 @@ describe('laws of step', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('leaves what it is given as it is, and gives the same for the same', () => {
+    fc.assert(
+      fc.property(configs, choices, (config, numbers) => {
+        let state = startOf(config);
+        play(config, numbers, (event) => {
+          const given = JSON.stringify([state, event]);
+          const copy = JSON.parse(given) as [LoopState, LoopEvent];
+          const result = step(state, event, config);
+          expect(JSON.stringify([state, event])).toBe(given);
+          expect(step(copy[0], copy[1], config)).toEqual(result);
+          state = result.state;
+          return state;
+        });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('replays a journal, and each prefix of it, to the state that was there', () => {
+    fc.assert(
+      fc.property(configs, choices, (config, numbers) => {
+        const journal = memoryJournal();
+        const states = [startOf(config)];
+        journal.begin(config, states[0]!);
+        play(config, numbers, (event) => {
+          journal.append(event);
+          states.push(step(states.at(-1)!, event, config).state);
+          return states.at(-1)!;
+        });
+        const stored = JSON.parse(JSON.stringify(journal.recorded())) as RecordedQuery;
+        const recorded = withMicrocompactor(stored, config.microcompactor ?? undefined);
+        states.forEach((state, count) => expect(replay(recorded, count)).toEqual(state));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('changes nothing for a late event of an effect that has ended or was dropped', () => {
+    let late = 0;
+    fc.assert(
+      fc.property(configs, choices, (config, numbers) => {
+        let state = startOf(config);
+        const past: LoopEvent[] = [];
+        play(config, numbers, (event) => {
+          state = step(state, event, config).state;
+          if ('effectId' in event) past.push(event);
+          for (const old of past.slice(-8)) {
+            if (!('effectId' in old) || isLive(state, old.effectId)) continue;
+            late += 1;
+            expect(step(state, old, config)).toEqual({ state: clearOutbox(state), effects: [] });
+          }
+          return state;
+        });
+      }),
+      { numRuns: 100 },
+    );
+    expect(late).toBeGreaterThan(100);
   });
 });
