@@ -174,9 +174,11 @@ export function abortedTools(state: LoopState, event: EventOf<'abort'>, config: 
 
 /** Why a tool use of an aborted batch has no result of its own. */
 function whyAborted(run: ToolRun): string {
-  return isRunning(run)
+  if (!isRunning(run)) return 'Not run: the user interrupted.';
+  // Nothing runs before a decision is recorded: until then a hook or a person was asked.
+  return run.decisions.some(({ kind }) => kind === 'permission')
     ? 'Aborted by the user while it ran: it may have done a part of its work, and may still be running.'
-    : 'Not run: the user interrupted.';
+    : 'Aborted by the user before it began: it was not approved yet.';
 }
 
 /** A denial that ends the turn, while the model still answers too: what came of the answer is kept. */

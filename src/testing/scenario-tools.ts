@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { sleep } from '../clock.ts';
 import type { Hooks } from '../hooks/hook.ts';
-import type { CanUseTool } from '../tools/can-use-tool.ts';
+import type { CanUseTool, PermissionAnswer } from '../tools/can-use-tool.ts';
 import { type Tool, type ToolContent, type ToolOutput, tool } from '../tools/tool.ts';
 import type { Scenario } from './scenario.ts';
 import { wordsOf } from './scenario-media.ts';
@@ -130,13 +130,23 @@ function stopHook(
 export function scenarioPermissions(scenario: Scenario): CanUseTool | null {
   if (scenario.permissions === undefined) return null;
   const asked = new Map<string, number>();
-  return (name) => {
+  return (name, _input, { signal }) => {
     const answers = (scenario.permissions ?? []).filter((permission) => permission.tool === name);
     const count = asked.get(name) ?? 0;
     asked.set(name, count + 1);
     const answer = nth(answers, count)?.answer ?? 'deny';
+    if (answer === 'waits') return untilAborted(signal);
     return answer === 'allow'
       ? { behavior: 'allow' }
       : { behavior: 'deny', message: 'The scripted user says no.', interrupt: answer === 'deny+interrupt' };
   };
+}
+
+/** The person thinks until the question is taken away. */
+function untilAborted(signal: AbortSignal): Promise<PermissionAnswer> {
+  return new Promise((resolve) => {
+    const gone = (): void => resolve({ behavior: 'deny' });
+    if (signal.aborted) gone();
+    else signal.addEventListener('abort', gone, { once: true });
+  });
 }

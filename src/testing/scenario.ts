@@ -184,7 +184,9 @@ export const scenarioSchema = z.strictObject({
       postToolUse: z.array(postToolUse).optional(),
     })
     .optional(),
-  permissions: z.array(z.strictObject({ tool: text, answer: z.enum(['allow', 'deny', 'deny+interrupt']) })).optional(),
+  permissions: z
+    .array(z.strictObject({ tool: text, answer: z.enum(['allow', 'deny', 'deny+interrupt', 'waits']) }))
+    .optional(),
   user: z.array(userAct).optional(),
   // oxlint-disable-next-line unicorn/no-thenable -- the word of the format; nobody awaits a scenario
   then: z.array(followUp).optional(),

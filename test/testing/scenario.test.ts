@@ -218,7 +218,7 @@ describe('parseScenario', () => {
     [
       'an unknown answer',
       { ...least, permissions: [{ tool: 'a', answer: 'maybe' }] },
-      'at permissions.0.answer: Invalid option: expected one of "allow"|"deny"|"deny+interrupt"',
+      'at permissions.0.answer: Invalid option: expected one of "allow"|"deny"|"deny+interrupt"|"waits"',
     ],
     [
       'a phase without a time',

@@ -117,6 +117,24 @@ export const tools: Right = {
       ['t2', true],
     ]);
   },
+  // Each output is sent as it came with the turn that it belongs to, and no call runs or is asked about twice.
+  B62: (result) => {
+    expect(result.counts.toolRuns).toBe(3);
+    expect(lastOf(result, 2).map(({ tool_use_id: id }) => id)).toEqual(['t3']);
+    const before = linesOf(result, 1);
+    expect(linesOf(result, 2).slice(0, before.length)).toEqual(before);
+    expect(result.events.filter(({ type }) => type === 'tool.decided')).toHaveLength(3);
+  },
+  // The crash comes between the second approval and its result: the third answer would be a denial, and nobody asks for it.
+  B62b: (result) => {
+    expect(result.counts.toolRuns).toBe(4);
+    expect(verdicts(result)).toEqual([
+      ['t1', false],
+      ['t2', false],
+      ['t3', false],
+    ]);
+    expect(result.events.filter(({ type }) => type === 'tool.decided')).toHaveLength(3);
+  },
   B63: (result) => {
     // The approval holds for what was approved, also after the crash; for other arguments the user is asked again.
     expect(results(result).map(([, isError]) => isError)).toEqual([false, true]);
@@ -124,6 +142,17 @@ export const tools: Right = {
     // Once before the crash, once after it; never with the other arguments.
     expect(result.counts.toolRuns).toBe(2);
     expect(result.events.filter(({ type }) => type === 'tool.decided')).toHaveLength(2);
+  },
+  // The waiting call is answered before the words of the user, as one that never ran; the new one is asked about by itself.
+  B64: (result) => {
+    expect(result.terminals.map(({ reason }) => reason)).toEqual(['aborted_tools', 'completed']);
+    expect(lastOf(result, 1).map((block) => block['tool_use_id'] ?? block['text'])).toEqual(['t1', 'hello', 'go on']);
+    expect(JSON.stringify(lastOf(result, 1)[0])).toContain('before it began');
+    expect(verdicts(result)).toEqual([
+      ['t1', true],
+      ['t2', false],
+    ]);
+    expect(result.counts.toolRuns).toBe(1);
   },
   B65: (result) => {
     expect(results(result).map(([, isError]) => isError)).toEqual([false, true]);
