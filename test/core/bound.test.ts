@@ -139,6 +139,7 @@ describe('summaries', () => {
     const lax = { limits: { refillTurns: 0 } };
     const iterations = 10 + 10 + 10 + 10 + 50 + 19 + 23;
     expect(of(lax).summaryCalls).toBe(iterations * 2);
+    expect(of({ ...lax, maxTurns: 0 }).summaryCalls).toBe((19 + 23) * 2);
     // Nine drains less, and the pass before the one that is left compacts nothing.
     expect(of({ ...lax, smallModel: null }).summaryCalls).toBe((iterations - 9 - 1) * 2);
     expect(of({ ...lax, collapse: false }).summaryCalls).toBe((iterations - 9) * 2);
