@@ -53,6 +53,15 @@ function abortKind(signal: AbortSignal): 'interrupt' | 'submit' {
   return signal.reason === 'submit' ? 'submit' : 'interrupt';
 }
 
+/** The ids of what the user said in earlier queries and in earlier processes of this one. */
+function givenIds({ resume, messages = [], queued = [] }: QueryOptions): ReadonlySet<string> {
+  const recorded = resume === undefined ? [] : [...resume.initial.carried.messages, ...resume.initial.query.queued];
+  const events = (resume?.events ?? []).flatMap((event) =>
+    (event.type === 'message.queued' || event.type === 'abort') && event.message !== null ? [event.message] : [],
+  );
+  return new Set([...messages, ...queued, ...recorded, ...events].map(({ id }) => id));
+}
+
 class LoopQuery implements Query {
   readonly #options: QueryOptions;
   readonly #prepared: ReturnType<typeof prepare>;
@@ -69,15 +78,14 @@ class LoopQuery implements Query {
   #lastFit: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #drawnSeed: string | null = null;
-  #messages: number;
+  #messages = 0;
+  /** Ids of the messages that were given: with a seed that is always the same, none of them is drawn once more. */
+  readonly #taken: ReadonlySet<string>;
 
   constructor(options: QueryOptions) {
     this.#prepared = prepare(options, (child) => query(withinCap(child, this.state)));
     this.#options = this.#prepared.options;
-    // With a seed that is always the same, a resumed query must not give the ids of its first process once more.
-    this.#messages = (options.resume?.events ?? []).filter(
-      (event) => 'message' in event && event.message !== null,
-    ).length;
+    this.#taken = givenIds(options);
   }
 
   get state(): LoopState | null {
@@ -164,8 +172,12 @@ class LoopQuery implements Query {
 
   #message(content: string | readonly UserBlock[]): QueuedMessage {
     const blocks: readonly UserBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-    this.#messages += 1;
-    return { id: idAt(this.#seed(), firstMessageId + this.#messages), content: blocks };
+    let id: string;
+    do {
+      this.#messages += 1;
+      id = idAt(this.#seed(), firstMessageId + this.#messages);
+    } while (this.#taken.has(id));
+    return { id, content: blocks };
   }
 
   #queue(message: QueuedMessage): void {

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { LoopEvent } from '../src/core/event.ts';
 import type { Emitted } from '../src/core/output.ts';
 import type { LoopState, Terminal } from '../src/core/state.ts';
 import { query } from '../src/query.ts';
@@ -198,6 +199,21 @@ describe('query', () => {
     started.submit('do this instead');
     expect((await rest).terminal.reason).toBe('aborted_streaming');
     expect(started.queued.map((message) => message.content)).toEqual([[{ type: 'text', text: 'do this instead' }]]);
+  });
+
+  it('never gives a message an id that a given one has, though the seed is the same and some are missing', async () => {
+    const journal = memoryJournal();
+    const { query: first } = scriptedQuery([useEcho('t1'), done], { journal });
+    await first.next();
+    const ids = [first.send('one'), first.send('two')];
+    await drain(first);
+    const recorded = journal.recorded()!;
+    const isSecond = (event: LoopEvent): boolean => event.type === 'message.queued' && event.message.id === ids[1];
+    const resume = { ...recorded, events: [recorded.events[0]!, ...recorded.events.filter(isSecond)] };
+    const { query: resumed } = scriptedQuery([done], { resume });
+    expect([resumed.send('three'), resumed.send('four')]).not.toContain(ids[1]);
+    const { query: next } = scriptedQuery([done], { queued: [{ id: ids[0]!, content: [] }] });
+    expect(next.send('five')).not.toBe(ids[0]);
   });
 
   it('writes a journal that replays to the same state, at every prefix', async () => {
