@@ -82,17 +82,17 @@ export const queryCounters = [
 export const turnCounters = Object.keys(freshTurn) as readonly (keyof TurnCounters)[];
 
 /** Numbers as one word. */
-function codeOf<Name extends string>(names: readonly Name[], of: { readonly [Each in Name]: number }): string {
+export function encode<Name extends string>(names: readonly Name[], of: { readonly [Each in Name]: number }): string {
   return names.map((name) => of[name]).join('.');
 }
 
-/** What `codeOf` made a word of. */
+/** What `encode` made a word of. */
 export function decode<Name extends string>(names: readonly Name[], code: string): { readonly [Each in Name]: number } {
   const numbers = code.split('.').map(Number);
   return Object.fromEntries(names.map((name, index) => [name, numbers[index] ?? 0])) as { [Each in Name]: number };
 }
 
-const freshCode = codeOf(turnCounters, freshTurn);
+const freshCode = encode(turnCounters, freshTurn);
 
 /** The name of a state in the search. */
 export function keyOf(features: Features): string {
@@ -134,7 +134,7 @@ function carriedFeatures({ phase, carried, query }: LoopState, config: LoopConfi
     turnsSince: compacted ? Math.min(turnsSince, limits.refillTurns) : -1,
     failures: query.breakerOpen ? 0 : Math.min(failures, limits.compactionFailures),
     refills: Math.min(refills, limits.refills),
-    turn: dead ? freshCode : codeOf(turnCounters, query.turn),
+    turn: dead ? freshCode : encode(turnCounters, query.turn),
   };
 }
 
@@ -146,7 +146,7 @@ function queryFeatures(state: LoopState, config: LoopConfig): Partial<Features> 
     breakerOpen: query.breakerOpen,
     modelIndex: query.modelIndex,
     lowerLimit: query.limits.maxOutput < limitsOf(config, query.modelIndex).maxOutput,
-    query: codeOf(queryCounters, query),
+    query: encode(queryCounters, query),
     retries: query.retries,
     overloads: mayFallBack ? Math.min(query.overloadsInARow, config.limits.overloadsBeforeFallback) : 0,
     budget: budgetCode(state, config),

@@ -1,5 +1,7 @@
 /** What a search found: states by number, and the edges between them in flat arrays, since there are millions. */
 
+import { type Changes, nothingChanged } from './counters.ts';
+
 /** What an edge costs and what it means. */
 export interface EdgeFacts {
   readonly calls: number;
@@ -30,24 +32,43 @@ class Numbers {
 }
 
 const mostMoves = 1 << 10;
+const mostFacts = 1 << 10;
+const mostChanges = 1 << 12;
 
 /** Edges in the order of the states that they leave. */
 export class Edges {
   readonly #targets = new Numbers();
   /** Facts and number of the move in one number. */
   readonly #facts = new Numbers();
+  /** Number of the changes of each edge; most searches keep none. */
+  readonly #changes = new Numbers();
+  readonly #knownChanges: Changes[] = [nothingChanged];
   readonly #ends = new Numbers();
   #seen = new Set<number>();
 
   /** Adds an edge of the state that is being looked at; one that is there already is left out. */
-  add(target: number, { calls, summaries, continues, isNextTurn, isResume }: EdgeFacts, move: number): void {
+  add(
+    target: number,
+    { calls, summaries, continues, isNextTurn, isResume }: EdgeFacts,
+    move: number,
+    changes: Changes = nothingChanged,
+  ): void {
     if (calls > 3 || summaries > 3 || continues > 15 || move >= mostMoves) throw new Error('An edge holds too much.');
     const facts = calls | (summaries << 2) | (continues << 4) | (Number(isNextTurn) << 8) | (Number(isResume) << 9);
-    const identity = target * mostMoves + facts;
+    const change = this.#changeNumber(changes);
+    const identity = (target * mostFacts + facts) * mostChanges + change;
     if (this.#seen.has(identity)) return;
     this.#seen.add(identity);
     this.#targets.push(target);
     this.#facts.push(facts * mostMoves + move);
+    this.#changes.push(change);
+  }
+
+  #changeNumber({ spent, reset }: Changes): number {
+    const known = this.#knownChanges.findIndex((each) => each.spent === spent && each.reset === reset);
+    if (known >= 0) return known;
+    if (this.#knownChanges.length === mostChanges) throw new Error('Too many kinds of changes.');
+    return this.#knownChanges.push({ spent, reset }) - 1;
   }
 
   /** Closes the list of the state that is being looked at. */
@@ -74,6 +95,11 @@ export class Edges {
 
   move(edge: number): number {
     return this.#facts.at(edge) % mostMoves;
+  }
+
+  /** Counters that the edge raises and sets back, in a search that keeps them apart. */
+  changes(edge: number): Changes {
+    return this.#knownChanges[this.#changes.at(edge)]!;
   }
 
   facts(edge: number): EdgeFacts {

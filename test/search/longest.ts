@@ -13,7 +13,7 @@ export class Spiral extends Error {
 }
 
 /** Edges that count as the loop's own going on within a turn; a new turn and the restart of a dead process do not. */
-function isInside({ isNextTurn, isResume }: EdgeFacts): boolean {
+export function isInside({ isNextTurn, isResume }: EdgeFacts): boolean {
   return !isNextTurn && !isResume;
 }
 

@@ -4,6 +4,7 @@ import type { LoopState } from '../../src/core/state.ts';
 import { level } from './canonical.ts';
 import { type Environment, movesOf } from './environment.ts';
 import { blank, type Cuttable, type Features, featuresOf, keyOf } from './features.ts';
+import type { Changes } from './counters.ts';
 import { Edges, type Graph } from './graph.ts';
 import type { Move } from './move.ts';
 import { rebuild } from './rebuild.ts';
@@ -27,17 +28,48 @@ const harmless: ReadonlySet<string> = new Set([
 
 /** Visits everything. Throws when rows fire without end at one event. */
 export function explore(options: SearchOptions): Graph {
-  return visit(options, () => {});
+  return visit(options, concrete(options));
 }
 
 /** The features of every state, for tests of the abstraction. */
 export function featuresFrom(options: SearchOptions): readonly Features[] {
   const all: Features[] = [];
-  visit(options, (features) => all.push(features));
+  const expand = concrete(options);
+  visit(options, (features) => {
+    all.push(features);
+    return expand(features);
+  });
   return all;
 }
 
-function visit({ config, environment, engine = realEngine }: SearchOptions, look: (features: Features) => void): Graph {
+/** One edge: what the step did, and the features of the state behind it. */
+export interface Edge {
+  readonly followed: Followed;
+  readonly target: Features;
+  readonly move: string;
+  readonly changes?: Changes;
+}
+
+/** All edges from the state with these features. */
+export type Expand = (features: Features) => Iterable<Edge>;
+
+/** Each state with the values that its counters have. */
+function concrete({ config, environment, engine = realEngine }: SearchOptions): Expand {
+  return function* (features) {
+    const state = rebuild(features, config);
+    for (const move of movesOf(state, config, environment)) {
+      const followed = follow(engine, state, move, config);
+      if (followed.state !== state) yield { followed, target: featuresOf(followed.state, config), move: move.name };
+    }
+  };
+}
+
+/** Visits all states that `expand` reaches from the starts. */
+export function visit(
+  { config, environment }: SearchOptions,
+  expand: Expand,
+  from = startsOf(config, environment),
+): Graph {
   const numbers = new Map<string, number>();
   const waiting: (Features | null)[] = [];
   const edges = new Edges();
@@ -60,27 +92,22 @@ function visit({ config, environment, engine = realEngine }: SearchOptions, look
     return moves.push(name) - 1;
   };
 
-  const starts = startsOf(config, environment).map(numberOf);
+  const starts = from.map(numberOf);
   for (let node = 0; node < waiting.length; node += 1) {
     const features = waiting[node]!;
     // Only the key is needed once a state was looked at.
     waiting[node] = null;
-    look(features);
-    const state = rebuild(features, config);
-    for (const move of movesOf(state, config, environment)) {
-      const result = follow(engine, state, move, config);
-      for (const name of result.rows) rows.add(name);
-      if (result.state === state) continue;
-      const target = numberOf(featuresOf(result.state, config));
-      if (target === node && result.harmless) continue;
-      edges.add(target, result, moveNumber(move.name));
+    for (const { followed, target, move, changes } of expand(features)) {
+      for (const name of followed.rows) rows.add(name);
+      const number = numberOf(target);
+      if (number !== node || !followed.harmless) edges.add(number, followed, moveNumber(move), changes);
     }
     edges.endNode();
   }
   return { keys: [...numbers.keys()], starts, edges, rows, moves };
 }
 
-interface Followed {
+export interface Followed {
   readonly state: LoopState;
   readonly rows: readonly string[];
   readonly calls: number;
@@ -92,7 +119,8 @@ interface Followed {
   readonly harmless: boolean;
 }
 
-function follow(engine: Engine, before: LoopState, move: Move, config: LoopConfig): Followed {
+/** Plays a move through the rows. */
+export function follow(engine: Engine, before: LoopState, move: Move, config: LoopConfig): Followed {
   let state = before;
   const rows: string[] = [];
   let continues = 0;

@@ -3,6 +3,7 @@ import { defaultConfig, type LoopConfig, type RecoveryLimits } from '../../src/c
 import type { Message } from '../../src/core/message.ts';
 import type { LoopState } from '../../src/core/state.ts';
 import { contextWindow, level, protectedTail } from './canonical.ts';
+import type { CounterName } from './counters.ts';
 import type { Environment } from './environment.ts';
 
 /** Every limit at its least: what is left of the loop are its one-shot rungs. */
@@ -123,6 +124,52 @@ export const family: readonly Setting[] = [
   { collapse: false, thinking: 'adaptive', limits: { retries: 1 } },
   { ...alone, limits: { retries: 1, malformedAnswers: 1, pauseTurns: 1, thinkingOnly: 1, outputRecoveries: 1 } },
 ];
+
+/** A setting whose limits of these counters may have any size; longest runs are then computed for the default limits. */
+export interface AnyLimitSetting {
+  readonly setting: Setting;
+  readonly counters: readonly CounterName[];
+}
+
+const ofAnswers: readonly CounterName[] = ['retries', 'malformedAnswers', 'pauseTurns', 'thinkingOnly'];
+const ofTurns: readonly CounterName[] = [...ofAnswers, 'outputRecoveries'];
+const ofCompactions: readonly CounterName[] = [
+  'outputRecoveries',
+  'compactionFailures',
+  'compactionShrinks',
+  'refills',
+];
+const { refillTurns, overloadsBeforeFallback } = defaultConfig.limits;
+
+/** Those of the suite. */
+export const anyLimit: readonly AnyLimitSetting[] = [
+  { setting: alone, counters: ofAnswers },
+  { setting: { ...alone, outputSchema: {} }, counters: ['retries', 'pauseTurns', 'outputMismatches'] },
+  { setting: { stopHooks: false, limits: { refillTurns } }, counters: ofCompactions },
+  { setting: { ...alone, collapse: true, smallModel: 'small' }, counters: ['spanFailures', 'pauseTurns'] },
+];
+
+/** Those of `npm run search -- --defaults`: each mechanism beside all others that a run can mix it with. */
+export const anyLimitAtLength: readonly AnyLimitSetting[] = [
+  ...anyLimit,
+  { setting: { limits: { refillTurns } }, counters: [...ofCompactions, 'stopHookBlocks'] },
+  {
+    setting: { ...alone, models: ['one', 'two', 'three'], limits: { overloadsBeforeFallback } },
+    counters: ofTurns,
+  },
+  {
+    setting: { ...alone, outputSchema: {}, stopHooks: true },
+    counters: [...ofAnswers, 'outputMismatches', 'stopHookBlocks'],
+  },
+  { setting: { stopHooks: false, limits: { refillTurns } }, counters: ofTurns },
+  { setting: { limits: { refillTurns } }, counters: [...ofTurns, 'stopHookBlocks'] },
+];
+
+/** Every counter that the defaults and stop hooks use at once: shown to end, for any limits; too large for values. */
+export const everything: AnyLimitSetting = {
+  setting: { limits: { refillTurns } },
+  counters: [...new Set([...ofTurns, ...ofCompactions, 'stopHookBlocks'] as const)],
+};
 
 /** The first token that is written to a cache costs all that may be spent. */
 const capped: Setting = {
