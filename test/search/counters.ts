@@ -71,8 +71,6 @@ export const searchedLimit = 3;
 const last = 2;
 const early = 1;
 
-export const counterNames = Object.keys(counters) as readonly CounterName[];
-
 /** True when nothing is left of the counter. */
 export function isFull(features: Features, name: CounterName, limit: number = searchedLimit): boolean {
   return features.breakerOpen && name === 'compactionFailures' ? true : counters[name].of(features) >= limit;

@@ -119,6 +119,7 @@ export const family: readonly Setting[] = [
   { stopHooks: false },
   { querySource: 'agent:x', tokenBudget: budget, limits: { budgetContinuations: 2 } },
   { ...alone, stopHooks: true, tokenBudget: budget, limits: { budgetContinuations: 2, stopHookBlocks: 1 } },
+  { ...alone, tokenBudget: budget, limits: { budgetContinuations: defaultConfig.limits.budgetContinuations } },
   { collapse: false, models: ['one', 'two'], limits: { retries: 1, overloadsBeforeFallback: 2 } },
   { collapse: false, models: ['one', 'two'], limits: { retries: 1, overloadsBeforeFallback: 3 } },
   { collapse: false, thinking: 'adaptive', limits: { retries: 1 } },
