@@ -6,6 +6,7 @@ import { changedFiles } from './effects/changed-files.ts';
 import type { AttachmentSource } from './effects/collect-attachments.ts';
 import { Memory, type MemoryOptions } from './memory/memory.ts';
 import { foldersBetween, repositoryOf } from './memory/places.ts';
+import { skillToolName } from './skills/skill-tool.ts';
 import { type SkillOptions, Skills } from './skills/skills.ts';
 import { createFileContents, type FileContents } from './tools/file-contents.ts';
 import type { ToolRegistry } from './tools/registry.ts';
@@ -55,8 +56,7 @@ export interface ContextDeps {
 export function contextSources(options: ContextOptions, deps: ContextDeps): ContextSources {
   const { cwd, rules } = deps;
   const memory = options.memory ? new Memory(optionsIn(options.memory), deps) : null;
-  const folders = async (): Promise<readonly string[]> => foldersBetween(await repositoryOf(cwd), cwd).toReversed();
-  const skills = options.skills ? new Skills(optionsIn(options.skills), folders) : null;
+  const skills = options.skills ? new Skills(optionsIn(options.skills), () => projectFolders(cwd)) : null;
   const contents = contentsOf(options.fileChanges);
   return {
     async start(system) {
@@ -79,6 +79,11 @@ export function contextSources(options: ContextOptions, deps: ContextDeps): Cont
   };
 }
 
+/** The folders from `cwd` up to that of its repository. */
+export async function projectFolders(cwd: string): Promise<readonly string[]> {
+  return foldersBetween(await repositoryOf(cwd), cwd).toReversed();
+}
+
 const nothing: readonly never[] = [];
 const none = (): readonly never[] => nothing;
 
@@ -96,7 +101,13 @@ function contentsOf(option: ContextOptions['fileChanges']): FileContents | null 
  *
  * @throws TypeError with one sentence.
  */
-export function checkContext({ memory, skills, fileChanges, appendSystem }: ContextOptions): void {
+export function checkContext({
+  memory,
+  skills,
+  fileChanges,
+  appendSystem,
+  tools = [],
+}: ContextOptions & { readonly tools?: readonly Tool[] }): void {
   for (const [name, option] of Object.entries({ memory, skills })) {
     const given: unknown = option;
     if (given === undefined || typeof given === 'boolean' || isHome(given)) continue;
@@ -106,6 +117,11 @@ export function checkContext({ memory, skills, fileChanges, appendSystem }: Cont
   const isContents = typeof contents === 'object' && contents !== null && 'keep' in contents && 'find' in contents;
   if (contents !== undefined && typeof contents !== 'boolean' && !isContents) {
     throw new TypeError('The option fileChanges must be true, false or what createFileContents() gives.');
+  }
+  if (skills && tools.some(({ name, aliases }) => [name, ...aliases].includes(skillToolName))) {
+    throw new TypeError(
+      `The option skills adds a tool ${skillToolName}, and there is one of that name in tools: rename it, or leave skills out.`,
+    );
   }
   const text: unknown = appendSystem;
   if (text !== undefined && typeof text !== 'string') throw new TypeError('The option appendSystem must be a text.');

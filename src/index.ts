@@ -43,6 +43,7 @@ export type { StartedAgent } from './sub-agents.ts';
 export { loadSettings, type LoadSettingsOptions } from './settings/load.ts';
 export type { Settings } from './settings/settings.ts';
 export { createTrust, type Trust } from './settings/trust.ts';
+export { skillPrompt, type SkillPromptOptions } from './skill-prompt.ts';
 export type { SkillOptions } from './skills/skills.ts';
 export { builtInTools } from './tools/builtin/index.ts';
 export type { CanUseTool, PermissionAnswer, PermissionRequest } from './tools/can-use-tool.ts';

@@ -164,10 +164,7 @@ function partsOf(options: QueryOptions, startQuery: StartQuery): Parts {
   const mcp = serversOf(options.mcpServers, { cwd, clock });
   const agentTool = agentToolOf(options, () => registry().tools, startQuery);
   const tools = [...(options.tools ?? builtInTools()), ...(agentTool === null ? [] : [agentTool])];
-  const registry = liveRegistry(
-    tools.filter((tool) => isOffered(tool, rules)),
-    [sources.tools, mcpTools(mcp, tools)],
-  );
+  const registry = liveRegistry(tools, [sources.tools, mcpTools(mcp, tools)], (tool) => isOffered(tool, rules));
   // Tools that share a name are told of now.
   registry();
   return {

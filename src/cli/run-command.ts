@@ -12,6 +12,7 @@ import { agentsFor } from './agents.ts';
 import type { Settings } from '../settings/settings.ts';
 import { withSettings } from '../with-settings.ts';
 import { storeAllowRules } from '../settings/store-rule.ts';
+import { describeThrown } from '../tools/thrown.ts';
 import { createFileContents } from '../tools/file-contents.ts';
 import type { RunFlags } from './arguments.ts';
 import { askLine, canAsk, permissionPrompt } from './ask.ts';
@@ -25,6 +26,7 @@ import { isForPeople, type Renderer, rendererFor } from './render.ts';
 import { flagRules } from './rule-flags.ts';
 import { runQuery, type ShownQuery } from './run-query.ts';
 import { askTrust, readSettings, tellSettings } from './settings.ts';
+import { skillPrompt } from '../skill-prompt.ts';
 import { readPiped } from './stdin.ts';
 import { typedLines } from './typed-lines.ts';
 
@@ -102,11 +104,24 @@ async function converse(asked: string, ground: Ground, flags: RunFlags, io: CliI
       typeof next.prompt === 'string'
         ? promptOptions(next.prompt, flags, { isFirst, spent })
         : { ...next, ...capOptions(flags.maxCost, spent) };
-    shown = await runQuery({ ...options, ...before, ...asks }, renderer, io, typed);
+    const expand = skillExpander(ground.cwd);
+    const prompt = typeof asks.prompt === 'string' ? { prompt: await expand(asks.prompt) } : {};
+    shown = await runQuery({ ...options, ...before, ...asks, ...prompt }, renderer, io, { typed, expand });
     spent += shown.terminal.cost ?? 0;
     commands.push(...(typed?.commands ?? []));
   }
   return shown === null ? exitStatus.notDone : statusOf(shown.terminal);
+}
+
+/** Puts the instructions of a skill in the place of a line such as `/commit`, which asks for it. */
+function skillExpander(cwd: string): (line: string) => Promise<string> {
+  return async (line) => {
+    try {
+      return (await skillPrompt(line, { cwd })) ?? line;
+    } catch (error) {
+      throw new UsageError(describeThrown(error));
+    }
+  };
 }
 
 /** What the next query does: a prompt, a compaction, or only what was typed before it. */

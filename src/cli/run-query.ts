@@ -4,6 +4,7 @@ import type { LoopState, Terminal } from '../core/state.ts';
 import type { QueryOptions } from '../query-options.ts';
 import { type Query, query } from '../query.ts';
 import { exitStatus } from './exit-status.ts';
+import { describeThrown } from '../tools/thrown.ts';
 import { type CliIo, UsageError } from './io.ts';
 import type { Renderer } from './render.ts';
 import type { TypedLines } from './typed-lines.ts';
@@ -24,7 +25,7 @@ export async function runQuery(
   options: QueryOptions,
   renderer: Renderer,
   io: CliIo,
-  typed: TypedLines | null = null,
+  { typed, expand }: Typing = { typed: null, expand: (line) => Promise.resolve(line) },
 ): Promise<ShownQuery> {
   const started = startQuery({
     ...options,
@@ -33,9 +34,15 @@ export async function runQuery(
     },
   });
   const stopListening = io.interrupts.handle(interrupter(started, renderer, io));
-  typed?.begin((line) => started.send(line));
+  let lastSent = Promise.resolve();
+  typed?.begin((line) => {
+    lastSent = lastSent.then(async () => void started.send(await expandOrTell(line, expand, io)));
+  });
   try {
     const terminal = await showAll(started, renderer);
+    typed?.end();
+    // What was typed last is in `queued` before anyone looks there.
+    await lastSent;
     const { state } = started;
     if (state === null) throw new Error('The query ended before it began.');
     const total = options.tokenBudget ?? null;
@@ -45,6 +52,22 @@ export async function runQuery(
   } finally {
     typed?.end();
     stopListening();
+  }
+}
+
+/** What a person types while the query runs, and what each line stands for. */
+export interface Typing {
+  readonly typed: TypedLines | null;
+  readonly expand: (line: string) => Promise<string>;
+}
+
+/** A line that cannot be expanded is said as it was typed. */
+async function expandOrTell(line: string, expand: Typing['expand'], io: CliIo): Promise<string> {
+  try {
+    return await expand(line);
+  } catch (error) {
+    io.err(`${describeThrown(error)}\n`);
+    return line;
   }
 }
 

@@ -33,35 +33,65 @@ export interface ModelLimits {
 
 /** Every bound that keeps recovery from spinning. */
 export interface RecoveryLimits {
-  /** Requests repeated for one answer on one model after failures that time may cure, all kinds together. Default 10. */
+  /**
+   * Requests repeated for one answer on one model after failures that time may cure, all kinds together. Default 10: with the
+   * default waits that is more than two minutes of patience.
+   */
   readonly retries: number;
-  /** Overloads in a row after which the next model of the list takes over. Default 3. */
+  /** Overloads in a row after which the next model of the list takes over. Default 3: one or two pass within seconds. */
   readonly overloadsBeforeFallback: number;
-  /** Continuations of a cut answer in one turn. Default 3. */
+  /** Continuations of a cut answer in one turn. Default 3: an answer of four times the limit says what it has to say. */
   readonly outputRecoveries: number;
-  /** Answers in one turn that asked for tools in a form that cannot be run. Default 3. */
+  /**
+   * Answers in one turn that asked for tools in a form that cannot be run. Default 3: who errs four times will err
+   * again.
+   */
   readonly malformedAnswers: number;
-  /** `pause_turn` answers sent back in one turn. Default 10. */
+  /** `pause_turn` answers sent back in one turn. Default 10: tools of the server may rightly need several pauses. */
   readonly pauseTurns: number;
-  /** Answers in one turn of thinking and nothing else that are asked again. Default 1. */
+  /** Answers in one turn of thinking and nothing else that are asked again. Default 1: a second one is no accident. */
   readonly thinkingOnly: number;
   /** Blocking answers of stop hooks in one query. Default 8, a number that agents in the field settled on. */
   readonly stopHookBlocks: number;
-  /** Final answers in one query that do not fit `outputSchema` and are asked for again. Default 3. */
+  /**
+   * Final answers in one query that do not fit `outputSchema` and are asked for again. Default 3: each is told what is
+   * wrong.
+   */
   readonly outputMismatches: number;
-  /** Continuations that the token budget may cause in one query. Default 50. */
+  /**
+   * Continuations that the token budget may cause in one query. Default 50: more than a budget needs, so that it stops
+   * nothing but a spiral.
+   */
   readonly budgetContinuations: number;
-  /** Compactions that failed in a row before auto-compact stops trying for the rest of the query. Default 3. */
+  /**
+   * Compactions that failed in a row before auto-compact stops trying for the rest of the query. Default 3: each costs
+   * a request as long as the context.
+   */
   readonly compactionFailures: number;
-  /** Requests of one compaction after the first, each with a shorter input, when the input is itself too long. Default 3. */
+  /**
+   * Requests of one compaction after the first, each with a shorter input, when the input is itself too long. Default
+   * 3: after them little is left to summarise.
+   */
   readonly compactionShrinks: number;
-  /** Refills in a row (a need for compaction soon after one that worked) before the next need ends the query. Default 3. */
+  /**
+   * Refills in a row (a need for compaction soon after one that worked) before the next need ends the query. Default 3:
+   * two may be two large files.
+   */
   readonly refills: number;
-  /** A need for compaction within so many turns of the last one that worked is a refill. Default 3. */
+  /**
+   * A need for compaction within so many turns of the last one that worked is a refill. Default 3: a session that needs
+   * more does no work between.
+   */
   readonly refillTurns: number;
-  /** Spans in a row that the small model could not summarise before collapse stops asking. Default 3. */
+  /**
+   * Spans in a row that the small model could not summarise before collapse stops asking. Default 3, as for
+   * compactions.
+   */
   readonly spanFailures: number;
-  /** Equal calls with equal results in a row, or equal errors of one tool, after which a note advises the model. Default 10. */
+  /**
+   * Equal calls with equal results in a row, or equal errors of one tool, after which a note advises the model. Default
+   * 10: polling may rightly ask a few times.
+   */
   readonly repeatsBeforeAdvice: number;
 }
 
@@ -121,7 +151,9 @@ export interface LoopConfig {
   readonly system: string;
   /** Tokens counted for system prompt and tools beside their estimate. Default 0. */
   readonly systemTokens: number;
-  /** Who asks: `repl`, `sdk`, `agent:<name>`, `compact`, `session_memory`. The last two may not compact or be refused. */
+  /**
+   * Who asks: `repl`, `sdk`, `agent:<name>`, `compact`, `session_memory`. The last two may not compact or be refused.
+   */
   readonly querySource: string;
   /** Turns (whole answers with their tool runs) that the query may take; null for no limit. */
   readonly maxTurns: number | null;
@@ -142,12 +174,18 @@ export interface LoopConfig {
   readonly collapse: boolean;
   /** Drops the oldest turns before anything is summarised. Default false: what is dropped is gone. */
   readonly snip: boolean;
-  /** `local` clears old tool results in the history; `server` has the API clear them; `plain` servers cannot. Default off. */
+  /**
+   * `local` clears old tool results in the history; `server` has the API clear them; `plain` servers cannot. Default
+   * off.
+   */
   readonly microcompact: 'off' | 'local' | 'server';
   readonly layers: ContextLayers;
   /** Replaces layer 2. Must be pure: a replay calls it again. Default null: the built-in one. */
   readonly microcompactor: Layer | null;
-  /** Characters that the results of one message may have together; those of tools that limit themselves do not count. Default 200,000. */
+  /**
+   * Characters that the results of one message may have together; those of tools that limit themselves do not count.
+   * Default 200,000.
+   */
   readonly messageResultChars: number;
   readonly buffers: ContextBuffers;
   /** Tokens at the end of the history that compaction leaves as they are. Default 8,000, at most 10 % of the window. */
@@ -160,7 +198,9 @@ export interface LoopConfig {
   readonly tokenBudget: number | null;
   /** `output_config.task_budget.total` in tokens; null for none. */
   readonly taskBudget: number | null;
-  /** Dollars that the query may cost; null for no cap. No request starts once they are spent; one that runs is not cut. */
+  /**
+   * Dollars that the query may cost; null for no cap. No request starts once they are spent; one that runs is not cut.
+   */
   readonly maxCost: number | null;
   /** Prices by model name; a model that is not listed costs an amount that is not known. */
   readonly prices: Readonly<Record<string, ModelPrice>>;

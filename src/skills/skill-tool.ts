@@ -31,6 +31,7 @@ export function createSkillTool(skills: readonly Skill[]): Tool {
     input,
     isConcurrencySafe: () => true,
     isReadOnly: () => true,
+    permissionTarget: ({ skill }) => ({ type: 'name', name: skill }),
     summary: ({ skill }) => skill,
     run: ({ skill, args }) => useSkill(byName, skill, args ?? ''),
   });
@@ -58,12 +59,21 @@ async function useSkill(skills: ReadonlyMap<string, Skill>, name: string, args: 
   if (skill === undefined) {
     return { content: `There is no skill ${name}. There are: ${[...skills.keys()].join(', ')}.`, isError: true };
   }
+  const { problem, text } = await instructionsOf(skill, args);
+  return { content: problem ?? text, isError: problem !== null };
+}
+
+/** What the skill tells the model to do, or one sentence on why it cannot be used. Never rejects. */
+export async function instructionsOf(
+  skill: Skill,
+  args: string,
+): Promise<{ readonly problem: string | null; readonly text: string }> {
+  const { name, file, folder } = skill;
   // It was checked when it was found; the real path keeps a link that changed since from leading elsewhere.
-  const read = await readSkillText(skill.file, [skill.folder]);
-  if (read === null)
-    return { content: `The skill ${name} is gone: ${skill.file} is not there any more.`, isError: true };
-  if (typeof read === 'string') return { content: `The skill ${name} cannot be used: ${read}`, isError: true };
-  return { content: skillPrompt(skill, frontMatterOf(read.text).body, args) };
+  const read = await readSkillText(file, [folder]);
+  if (read === null) return { problem: `The skill ${name} is gone: ${file} is not there any more.`, text: '' };
+  if (typeof read === 'string') return { problem: `The skill ${name} cannot be used: ${read}`, text: '' };
+  return { problem: null, text: skillPrompt(skill, frontMatterOf(read.text).body, args) };
 }
 
 /** What is asked of the skill stands where the body says `$ARGUMENTS`, else at its end. */

@@ -34,14 +34,15 @@ export class Skills {
 
   /** Looks for skills; gives what is wrong with files, once a file and fault. Never rejects. */
   async refresh(): Promise<readonly string[]> {
-    const { skills, notices } = await findSkills(await this.#places());
+    const { skills, notices } = await findSkills(skillPlaces(this.#home, await this.#folders()));
     const offered = skills.filter(({ forModel }) => forModel);
     const shown = JSON.stringify(offered);
     if (shown !== this.#shown) {
       this.#shown = shown;
       this.#tools = offered.length === 0 ? [] : [createSkillTool(offered)];
-      this.#readRoots = offered.filter(isOfUser).map(({ folder }) => folder);
     }
+    // Those that only the user calls for are here too.
+    this.#readRoots = skills.filter(isOfUser).map(({ folder }) => folder);
     const fresh = notices.filter((notice) => !this.#told.has(notice));
     for (const notice of fresh) this.#told.add(notice);
     return fresh;
@@ -49,13 +50,12 @@ export class Skills {
 
   /** Attaches nothing: the tool list that is refreshed behind the attachments then knows the skills of now. */
   readonly skills: AttachmentSource = async () => ({ messages: [], notices: await this.refresh() });
+}
 
-  /** The user's own skills go first, then those of the nearest folder. */
-  async #places(): Promise<readonly SkillPlace[]> {
-    const folders = await this.#folders();
-    const ofUser = this.#home === null ? [] : placesIn(this.#home, 'user', null);
-    return [...ofUser, ...folders.flatMap((folder) => placesIn(folder, 'project', folders.slice(-1)))];
-  }
+/** The user's own skills go first, then those of the nearest folder. `folders`: from the working one up to the repository's. */
+export function skillPlaces(home: string | null, folders: readonly string[]): readonly SkillPlace[] {
+  const ofUser = home === null ? [] : placesIn(home, 'user', null);
+  return [...ofUser, ...folders.flatMap((folder) => placesIn(folder, 'project', folders.slice(-1)))];
 }
 
 function isOfUser({ level }: Skill): boolean {

@@ -3,15 +3,19 @@ import { createRegistry, type ToolRegistry } from './registry.ts';
 import type { Tool } from './tool.ts';
 
 /**
- * The tools of now: `fixed` and what each source gives. As long as every source gives the same array, the same registry
- * comes back. Calling the result throws a `TypeError` when two tools share a name.
+ * The tools of now: `fixed` and what each source gives, as far as `isOffered`. As long as every source gives the same array,
+ * the same registry comes back. Calling the result throws a `TypeError` when two tools share a name.
  */
-export function liveRegistry(fixed: readonly Tool[], sources: readonly (() => readonly Tool[])[]): () => ToolRegistry {
+export function liveRegistry(
+  fixed: readonly Tool[],
+  sources: readonly (() => readonly Tool[])[],
+  isOffered: (tool: Tool) => boolean,
+): () => ToolRegistry {
   let known: { readonly lists: readonly (readonly Tool[])[]; readonly registry: ToolRegistry } | null = null;
   return () => {
     const lists = sources.map((source) => source());
     if (known === null || lists.some((list, index) => list !== known?.lists[index])) {
-      known = { lists, registry: createRegistry([...fixed, ...lists.flat()]) };
+      known = { lists, registry: createRegistry([...fixed, ...lists.flat()].filter(isOffered)) };
     }
     return known.registry;
   };

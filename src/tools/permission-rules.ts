@@ -20,6 +20,7 @@ export interface RuleSubject {
         readonly paths: readonly (readonly string[])[];
       }
     | CommandTarget
+    | { readonly type: 'name'; readonly name: string }
     | { readonly type: 'none' };
   /** Absolute path of the folder that patterns start in. */
   readonly cwd: string;
@@ -79,9 +80,17 @@ function matches(rule: PermissionRule, subject: RuleSubject): 'yes' | 'no' | 'un
     case 'command':
       // Allow rules are judged together, since each part of a line may have another one.
       return rule.behavior === 'allow' ? 'no' : restrictsCommand(parsed.pattern, target);
+    case 'name':
+      return matchesName(parsed.pattern, target.name) ? 'yes' : 'no';
     case 'none':
       return 'unclear';
   }
+}
+
+/** `*` stands for any letters. ` *` and `:*` at the end mean any arguments, which are no part of the name. */
+function matchesName(pattern: string, name: string): boolean {
+  const parts = pattern.replace(/(?: |:)\*$/, '').split('*');
+  return new RegExp(`^${parts.map((part) => part.replaceAll(/[^\w]/g, '\\$&')).join('.*')}$`, 's').test(name);
 }
 
 const accessNames = { read: 'Read', write: 'Edit' } as const;

@@ -17,6 +17,10 @@ export function suggestRules(
   mode: PermissionMode,
 ): readonly PermissionRule[] {
   const { target } = subject;
+  // The letters of a name that a pattern reads as nothing but letters.
+  if (target.type === 'name') {
+    return /^[\w.-]+$/.test(target.name) ? [{ behavior: 'allow', rule: `${name}(${target.name})` }] : [];
+  }
   if (target.type === 'none') return [{ behavior: 'allow', rule: name }];
   if (target.type === 'paths') return forPaths(name, target.paths);
   const missing = commandCoverage(rules, subject, mode)?.missing;

@@ -64,6 +64,8 @@ export type PermissionTarget =
   | { readonly type: 'paths'; readonly paths: readonly string[] }
   /** A command line for a shell. */
   | { readonly type: 'command'; readonly command: string }
+  /** A name that a pattern says in full, or in part with `*`: that of a skill. */
+  | { readonly type: 'name'; readonly name: string }
   /** Nothing that a pattern could describe: an allow rule with a pattern never matches, a deny or ask rule asks. */
   | { readonly type: 'none' };
 

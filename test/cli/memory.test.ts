@@ -18,4 +18,17 @@ describe('escapement in a repository with memory and skills', () => {
     expect(JSON.stringify(system)).toMatch(/of the user.*of the project.*LAST/);
     expect(tools?.find(({ name }) => name === 'Skill')?.description).toContain('- pdf: Reads PDF files.');
   });
+
+  it('takes a line that names a skill for its instructions, and any other as it stands', async () => {
+    const { url, model } = await serve([done, done]);
+    const cwd = workspace({
+      '.claude/skills/ship/SKILL.md': '---\ndisable-model-invocation: true\n---\nShip $ARGUMENTS.',
+    });
+    for (const line of ['/ship the moon', '/none of it']) {
+      expect((await run(['-p', line, '--base-url', url, '--model', 'm', '--cwd', cwd])).exitCode).toBe(0);
+    }
+    const said = model.requests.map(({ body }) => JSON.stringify(body.messages));
+    expect(said[0]).toContain('Ship the moon.');
+    expect(said[1]).toContain('/none of it');
+  });
 });

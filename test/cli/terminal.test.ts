@@ -160,6 +160,18 @@ describe.skipIf(!canOpenTerminal)('escapement at a terminal', () => {
     expect(JSON.stringify(model.requests[2]?.messages).split('b.txt')).toHaveLength(2);
   });
 
+  it('takes the name of a skill while the agent works, and keeps the order of what is typed', async () => {
+    const { url, model } = await serve([bash('t1', 'sleep 2; echo one'), end]);
+    const cwd = workspace({ '.claude/skills/ship/SKILL.md': 'Ship $ARGUMENTS.' });
+    const person = new Person(['go', '--base-url', url, '--model', 'm', '--cwd', cwd, '--allow', 'Bash']);
+    await person.sees('Bash sleep 2');
+    person.types('/ship the moon\rand then rest\r');
+    await person.sees('(queued for the next turn: and then rest)');
+    await person.sees('Going on.');
+    expect(JSON.stringify(model.requests[1]?.messages)).toMatch(/tool_result.*Ship the moon\..*and then rest/);
+    expect(await person.ended).toBe(0);
+  });
+
   it('leaves the keyboard to a question, and takes lines again afterwards', async () => {
     const { url, model } = await serve([bash('t1', 'sleep 1; echo one', 'First this.'), end]);
     const person = new Person(['go', '--base-url', url, '--model', 'm', '--cwd', workspace()]);

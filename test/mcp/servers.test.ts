@@ -70,6 +70,14 @@ describe('tools of MCP servers', () => {
     ]);
   });
 
+  it('are not told of when a bare deny rule names them or their server', async () => {
+    const { servers } = serving({ s: two, t: two });
+    const rules = ['mcp__s', 'mcp__t__drop'].map((rule) => ({ behavior: 'deny', rule }) as const);
+    const { query, model } = scriptedQuery([done], { mcpServers: servers, rules, deps });
+    await drain(query);
+    expect(model.requests[0]?.body.tools?.map(({ name }) => name)).toEqual(['echo', 'mcp__t__read']);
+  });
+
   it('take the hints of the server for what may run at once, and for nothing that lets a call pass', async () => {
     const { servers } = serving({ s: two });
     await servers.start();

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { tool } from '../../src/tools/tool.ts';
 import { z } from 'zod';
 import { builtInTools } from '../../src/tools/builtin/index.ts';
+import { skillPrompt } from '../../src/skill-prompt.ts';
 import { done, runIn, use } from '../support/disk-query.ts';
 import { folderWith, put } from '../support/folders.ts';
 
@@ -93,6 +94,36 @@ describe('skills', () => {
       `The skill ${cwd}/.claude/skills/e/SKILL.md cannot be used: it leads out of the project.`,
     ]);
     expect(described(run)?.split('Skills:\n')[1]).toBe('- colon: when: to use "it"\n- f: Title of it\n- good: Works.');
+  });
+
+  it('are called for by a line that begins with their name, also those that the model is not told of', async () => {
+    const hidden = '---\nname: silent\ndescription: x\ndisable-model-invocation: true\n---\nAsk for $ARGUMENTS.';
+    const cwd = folderWith({
+      '.claude/skills/silent/SKILL.md': hidden,
+      '.claude/skills/pdf/SKILL.md': skill('pdf', 'Reads.'),
+    });
+    const said = (line: string): Promise<string | null> => skillPrompt(line, { cwd, home: null });
+    expect(await said('/silent  the  moon ')).toContain('Ask for the  moon.');
+    expect(await said('/pdf')).toContain('Do pdf.');
+    expect(await said('/pdf a\nb')).toContain('Arguments: a\nb');
+    for (const line of ['/none of this', '/pdf/x is broken', 'use /pdf', '/', '']) expect(await said(line)).toBeNull();
+    expect(described(await runIn(cwd, [done], { skills }))).not.toContain('silent');
+  });
+
+  it('obey rules that name them', async () => {
+    const cwd = folderWith({
+      '.claude/skills/deploy-a/SKILL.md': skill('deploy-a', 'Ships.'),
+      '.claude/skills/pdf/SKILL.md': skill('pdf', 'Reads.'),
+    });
+    const script = [use('Skill', 't1', { skill: 'deploy-a' }), use('Skill', 't2', { skill: 'pdf' }), done];
+    const { results } = await runIn(cwd, script, { skills, rules: [{ behavior: 'deny', rule: 'Skill(deploy-*)' }] });
+    expect(results[0]).toContain('forbids it');
+    expect(results[1]).toContain('Do pdf.');
+  });
+
+  it('leave no room for another tool of the name Skill', async () => {
+    const own = tool({ name: 'Skill', description: 'x', input: z.object({}), run: () => '' });
+    await expect(runIn(folderWith({}), [done], { skills, tools: [own] })).rejects.toThrow(/rename it/);
   });
 
   it('keep the list bounded, whatever there is', async () => {

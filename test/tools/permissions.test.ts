@@ -25,6 +25,10 @@ function command(line: string): RuleSubject {
   return lines.get(line)!;
 }
 
+function skill(name: string): RuleSubject {
+  return { names: ['Skill'], target: { type: 'name', name }, cwd: '/w' };
+}
+
 const opaque: RuleSubject = { names: ['mcp__git__push'], target: { type: 'none' }, cwd: '/w' };
 
 const plainQuestion: PermissionQuestion = {
@@ -53,6 +57,15 @@ describe('a rule', () => {
   });
 
   it.each([
+    ['Skill(pdf)', skill('pdf'), true],
+    ['Skill(pdf)', skill('pdf-x'), false],
+    ['Skill(pdf *)', skill('pdf'), true],
+    ['Skill(pdf:*)', skill('pdf'), true],
+    ['Skill(deploy-*)', skill('deploy-a'), true],
+    ['Skill(deploy-*)', skill('my-deploy-a'), false],
+    ['Skill(a.b)', skill('axb'), false],
+    ['Skill(*)', skill('pdf'), true],
+    ['Skill', skill('pdf'), true],
     ['Edit(src/**)', paths('/w/src/a.ts'), true],
     ['Edit(src/**)', paths('/w/lib/a.ts'), false],
     ['Edit(src/**)', paths('/w/src/a.ts', '/w/lib/a.ts'), false],
