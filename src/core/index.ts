@@ -3,10 +3,7 @@ export { bound, type Bound, type Mechanism } from './bound.ts';
 export { boundWithSubAgents, type TreeBound } from './bound-tree.ts';
 export {
   defaultConfig,
-  defaultLayers,
   defaultLimits,
-  type ContextBuffers,
-  type ContextLayers,
   type Layer,
   type LoopConfig,
   type ModelLimits,
@@ -16,6 +13,7 @@ export {
   type ThinkingOption,
   type WireProfile,
 } from './config.ts';
+export { defaultLayers, type ContextBuffers, type ContextLayers } from './context/shares.ts';
 export { compactThreshold, effectiveWindow, hardLimit } from './context/thresholds.ts';
 export { contextSize, estimateMessage, estimateText } from './context/tokens.ts';
 export { continues } from './continue.ts';

@@ -59,7 +59,8 @@ function concrete({ config, environment, engine = realEngine }: SearchOptions): 
     const state = rebuild(features, config);
     for (const move of movesOf(state, config, environment)) {
       const followed = follow(engine, state, move, config);
-      if (followed.state !== state) yield { followed, target: featuresOf(followed.state, config), move: move.name };
+      const target = followed.state === state ? features : featuresOf(followed.state, config);
+      yield { followed, target, move: move.name };
     }
   };
 }
@@ -99,7 +100,7 @@ export function visit(
     waiting[node] = null;
     for (const { followed, target, move, changes } of expand(features)) {
       for (const name of followed.rows) rows.add(name);
-      const number = numberOf(target);
+      const number = target === features ? node : numberOf(target);
       if (number !== node || !followed.harmless) edges.add(number, followed, moveNumber(move), changes);
     }
     edges.endNode();

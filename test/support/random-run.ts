@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { defaultConfig, defaultLayers, defaultLimits, type LoopConfig } from '../../src/core/config.ts';
+import { defaultConfig, defaultLimits, type LoopConfig } from '../../src/core/config.ts';
+import { defaultLayers } from '../../src/core/context/shares.ts';
 import type { LoopEvent } from '../../src/core/event.ts';
 import { initialState } from '../../src/core/initial-state.ts';
 import type { Message, UserBlock } from '../../src/core/message.ts';

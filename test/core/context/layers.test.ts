@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultConfig, defaultLayers, type LoopConfig } from '../../../src/core/config.ts';
+import { defaultConfig, type LoopConfig } from '../../../src/core/config.ts';
+import { defaultLayers } from '../../../src/core/context/shares.ts';
 import { applyLayers } from '../../../src/core/context/layers.ts';
 import { contextSize } from '../../../src/core/context/tokens.ts';
 import { initialState } from '../../../src/core/initial-state.ts';
