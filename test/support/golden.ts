@@ -17,7 +17,9 @@ export function journalText({ version, config, initial, events }: RecordedQuery)
 }
 
 export function readGolden(name: string): RecordedQuery {
-  const [head = '', ...events] = readFileSync(new URL(`${name}.jsonl`, goldenFolder), 'utf8').trimEnd().split('\n');
+  const [head = '', ...events] = readFileSync(new URL(`${name}.jsonl`, goldenFolder), 'utf8')
+    .trimEnd()
+    .split('\n');
   const begun = JSON.parse(head) as Omit<RecordedQuery, 'events'>;
   return { ...begun, events: events.map((line) => JSON.parse(line) as LoopEvent) };
 }
